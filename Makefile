@@ -1,0 +1,64 @@
+# Needs Python 3.11+ and Java 17+; everything else is fetched into .venv and the user's cache directory.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# Tests to run, and what else to tell pytest: make test TESTS=tests/spark ARGS=-x
+TESTS  ?=
+ARGS   ?=
+FUZZ_CASES ?= 200000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test fuzz lint format lock bench bench-skip clean
+
+help:  ## Show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## Create .venv from requirements.lock and fetch Delta's jars (once)
+
+# The recipe runs again only when what it installs from has changed.
+$(READY): requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "skipstone needs Python 3.11 or newer, but $(PYTHON) was not found; install it." >&2; exit 1; }
+	@$(PYTHON) .ci/check_machine.py
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "skipstone needs Python's venv module; install it (for example the package python3-venv)." >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m skipstone.spark.jars
+	@touch $@
+
+demo: $(READY)  ## Generate data, index it, run queries with skipping on and off
+	$(BIN)/skipstone demo
+
+test: $(READY)  ## Run all tests
+	$(BIN)/python -m pytest $(ARGS) $(TESTS)
+
+fuzz: $(READY)  ## Run the property tests for longer (FUZZ_CASES=200000)
+	SKIPSTONE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -k "property or fuzz" $(ARGS) $(TESTS)
+
+lint: $(READY)  ## Check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## Let ruff fix what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: bench-skip  ## Run every benchmark; figures go to benchmarks/results
+
+bench-skip: $(READY)  ## Decision time, planning overhead and indexing time
+	$(BIN)/skipstone bench skip
+
+lock: $(READY)  ## Resolve the newest versions into requirements.lock
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \
+	  --generate-hashes --annotation-style line --no-header --no-emit-index-url --no-emit-find-links \
+	  --output-file requirements.lock pyproject.toml
+
+clean:  ## Remove .venv and everything generated
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,19 @@
+"""What is known about blocks, and where it is kept."""
+
+from skipstone.catalog.merge import Catalog, merge
+from skipstone.catalog.segment import Files, Segment, decode, encode
+from skipstone.catalog.store import FOLDER, FileStore, load, publish, stamp
+
+__all__ = [
+    "FOLDER",
+    "Catalog",
+    "FileStore",
+    "Files",
+    "Segment",
+    "decode",
+    "encode",
+    "load",
+    "merge",
+    "publish",
+    "stamp",
+]

@@ -1,0 +1,182 @@
+"""One stored piece of the block catalog: some files, what is known about them, and how it was found.
+
+A segment is immutable. On disk it is a Parquet file with one row per block and a JSON header in its
+metadata; ``docs/catalog-format.md`` describes it. Segments of one table may keep different statistics
+and features: what a segment does not have is unknown for its blocks.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from skipstone.catalog.values import value_from_json, value_to_json
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
+from skipstone.predicate.codec import from_json, to_json
+from skipstone.predicate.expr import Expr
+from skipstone.predicate.types import Type
+
+__all__ = ["FORMAT", "Files", "Segment", "decode", "encode"]
+
+FORMAT = 1
+_HEADER = b"skipstone"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Files:
+    """The files that blocks are made of: path, size in bytes and modification time in milliseconds."""
+
+    paths: tuple[str, ...]
+    sizes: Counts
+    times: Counts
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """Blocks with the reader settings under which their statistics were computed.
+
+    ``texts`` is the SQL by which the kept expressions that are no plain columns are computed.
+    """
+
+    files: Files
+    blocks: BlockSet
+    settings: Mapping[str, str]
+    created: str
+    texts: Mapping[Expr, str] = field(default_factory=dict)
+    layout: str = ""
+
+
+def encode(segment: Segment) -> bytes:
+    """The segment as the bytes of a Parquet file."""
+    columns: dict[str, pa.Array] = {
+        "path": pa.array(segment.files.paths, pa.string()),
+        "size": pa.array(segment.files.sizes),
+        "modified": pa.array(segment.files.times),
+        "rows": pa.array(segment.blocks.rows),
+    }
+    described = []
+    for place, (expr, statistics) in enumerate(segment.blocks.statistics.items()):
+        described.append(_describe(expr, statistics, segment.texts.get(expr)))
+        columns.update(_columns(f"c{place}", statistics))
+    columns.update(_words("union", segment.blocks.unions))
+    columns.update(_words("known", segment.blocks.union_known))
+    header = {
+        "format": FORMAT,
+        "created": segment.created,
+        "layout": segment.layout,
+        "settings": dict(segment.settings),
+        "statistics": described,
+        "features": [{"sql": f.text, "expr": to_json(f.predicate)} for f in segment.blocks.features],
+    }
+    table = pa.table(columns).replace_schema_metadata({_HEADER: json.dumps(header).encode()})
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def decode(data: bytes, name: str = "the catalog") -> Segment:
+    """Read a segment; a damaged or newer one is a :class:`SkipstoneError`."""
+    try:
+        table = pq.read_table(io.BytesIO(data))
+        header = json.loads(table.schema.metadata[_HEADER])
+        if header["format"] > FORMAT:
+            raise SkipstoneError(
+                f"{name} was written by a newer skipstone (format {header['format']}, this one reads up to "
+                f"{FORMAT}); upgrade skipstone, or delete it and index again."
+            )
+        return _segment(table.combine_chunks(), header)
+    except SkipstoneError:
+        raise
+    except Exception as problem:
+        raise SkipstoneError(f"{name} is damaged ({problem}); delete it and index again.") from problem
+
+
+def _describe(expr: Expr, statistics: Statistics, sql: str | None) -> dict[str, object]:
+    values = statistics.values
+    dictionary = None
+    if values is not None:
+        dictionary = [value_to_json(value, statistics.type) for value in values.dictionary]
+    return {"expr": to_json(expr), "sql": sql, "type": statistics.type.text, "dictionary": dictionary}
+
+
+def _columns(prefix: str, statistics: Statistics) -> Iterator[tuple[str, pa.Array]]:
+    yield f"{prefix}.low", statistics.low
+    yield f"{prefix}.high", statistics.high
+    yield f"{prefix}.nulls", pa.array(statistics.nulls)
+    yield f"{prefix}.nans", pa.array(statistics.nans)
+    if statistics.values is not None:
+        yield f"{prefix}.known", pa.array(statistics.values.known)
+        yield from _words(f"{prefix}.set", statistics.values.words)
+
+
+def _words(prefix: str, words: Words) -> Iterator[tuple[str, pa.Array]]:
+    for place in range(words.shape[1]):
+        yield f"{prefix}{place}", pa.array(np.ascontiguousarray(words[:, place]).view(np.int64))
+
+
+def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
+    count = table.num_rows
+    files = Files(tuple(table["path"].to_pylist()), _counts(table, "size"), _counts(table, "modified"))
+    if len(set(files.paths)) != count:
+        raise ValueError("a path occurs twice")
+    statistics = {
+        from_json(described["expr"]): _read_statistics(table, f"c{place}", described)
+        for place, described in enumerate(header["statistics"])
+    }
+    features = tuple(Feature(from_json(f["expr"]), f["sql"]) for f in header["features"])
+    words = (len(features) + 63) // 64
+    blocks = BlockSet(
+        rows=_counts(table, "rows"),
+        statistics=statistics,
+        features=features,
+        unions=_read_words(table, "union", words),
+        union_known=_read_words(table, "known", words),
+    )
+    texts = {from_json(d["expr"]): d["sql"] for d in header["statistics"] if d["sql"] is not None}
+    return Segment(files, blocks, header["settings"], header["created"], texts, header["layout"])
+
+
+def _read_statistics(table: pa.Table, prefix: str, described: Mapping[str, Any]) -> Statistics:
+    type_ = Type.parse(described["type"])
+    values = None
+    if described["dictionary"] is not None:
+        dictionary = tuple(value_from_json(value, type_) for value in described["dictionary"])
+        words = _read_words(table, f"{prefix}.set", (len(dictionary) + 63) // 64)
+        known = table[f"{prefix}.known"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        values = ValueSets(dictionary, words, known)
+    return Statistics(
+        type=type_,
+        low=_array(table, f"{prefix}.low"),
+        high=_array(table, f"{prefix}.high"),
+        nulls=_counts(table, f"{prefix}.nulls"),
+        nans=_counts(table, f"{prefix}.nans"),
+        values=values,
+    )
+
+
+def _array(table: pa.Table, name: str) -> pa.Array:
+    combined = table[name].combine_chunks()
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
+
+
+def _counts(table: pa.Table, name: str) -> Counts:
+    values: Counts = table[name].to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return values
+
+
+def _read_words(table: pa.Table, prefix: str, words: int) -> Words:
+    out: Words = np.zeros((table.num_rows, words), np.uint64)
+    for place in range(words):
+        out[:, place] = _counts(table, f"{prefix}{place}").view(np.uint64)
+    return out

@@ -1,0 +1,120 @@
+"""What was decided about a scan, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from skipstone.catalog.merge import Catalog
+from skipstone.predicate.reasons import Decision
+from skipstone.predicate.render import to_sql
+
+__all__ = ["Explanation", "ScanReport", "SkipReason", "UnusedPredicate", "skip_reasons", "unused_predicates"]
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class SkipReason:
+    """Files that were skipped for one reason."""
+
+    code: str
+    sentence: str
+    files: int
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedPredicate:
+    """A condition that could not rule out any file."""
+
+    predicate: str
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReport:
+    """One scan of a registered table.
+
+    ``files_total`` are the table's, ``files_pruned`` those that Spark or Delta left out by themselves,
+    ``files_unindexed`` those that are read because the catalog has no entry for them. ``failure`` is the
+    sentence that says why nothing was skipped.
+    """
+
+    root: str
+    filter: str
+    files_total: int
+    files_pruned: int
+    files_skipped: int
+    files_read: int
+    files_unindexed: int
+    bytes_total: int
+    bytes_read: int
+    skipped: tuple[SkipReason, ...] = ()
+    unused: tuple[UnusedPredicate, ...] = ()
+    failure: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """The report as text."""
+        yield f"scan of {self.root}"
+        yield f"  filter: {self.filter}"
+        yield (
+            f"  files: {self.files_read:,} of {self.files_total:,} read "
+            f"({self.files_pruned:,} pruned by Spark, {self.files_skipped:,} skipped by skipstone)"
+        )
+        yield f"  bytes: {self.bytes_read:,} of {self.bytes_total:,} read"
+        for reason in self.skipped:
+            yield f"  skipped {reason.files:,}: {reason.sentence} [{reason.code}]"
+        if self.files_unindexed:
+            yield f"  read {self.files_unindexed:,} without an entry: index the table to judge them [NOT_INDEXED]"
+        for unused in self.unused:
+            yield f"  not used: {unused.predicate}: {unused.sentence} [{unused.code}]"
+        if self.failure:
+            yield f"  everything is read: {self.failure}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The scans of one query."""
+
+    scans: tuple[ScanReport, ...]
+
+    def __str__(self) -> str:
+        if not self.scans:
+            return "no filter of this query reaches a table that skipstone knows"
+        return "\n".join(line for scan in self.scans for line in scan.lines())
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {"scans": [asdict(scan) for scan in self.scans]}
+
+
+def skip_reasons(decision: Decision, catalog: Catalog, skipped: Flags) -> tuple[SkipReason, ...]:
+    """The skipped files by reason, most files first."""
+    places = np.flatnonzero(skipped)
+    numbers, inverse = np.unique(decision.reason[places], return_inverse=True)
+    rows, sizes = catalog.blocks.rows[places], catalog.files.sizes[places]
+    found = [
+        SkipReason(
+            code=decision.reasons[number].code.name,
+            sentence=decision.reasons[number].sentence,
+            files=int((inverse == place).sum()),
+            rows=int(rows[inverse == place].sum()),
+            bytes=int(sizes[inverse == place].sum()),
+        )
+        for place, number in enumerate(numbers)
+    ]
+    return tuple(sorted(found, key=lambda reason: (-reason.files, reason.sentence)))
+
+
+def unused_predicates(decision: Decision) -> tuple[UnusedPredicate, ...]:
+    """The conditions that ruled nothing out."""
+    return tuple(
+        UnusedPredicate(to_sql(unused.predicate), unused.detail or unused.code.name, unused.sentence)
+        for unused in decision.unused
+    )

@@ -1,0 +1,20 @@
+"""A Catalyst expression of the JVM as JSON, by ``CatalystJson.java``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from skipstone.spark.janino import load_class
+
+__all__ = ["expression_json"]
+
+
+def expression_json(spark: SparkSession, expression: Any) -> str:
+    """The text that :func:`~skipstone.spark.catalyst.expr_from_catalyst` reads."""
+    (write,) = (m for m in load_class(spark, "CatalystJson").getMethods() if m.getName() == "write")
+    gateway: Any = spark._sc._gateway
+    arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
+    arguments[0] = expression
+    return str(write.invoke(None, arguments))

@@ -1,0 +1,90 @@
+"""Which stored column a name in a plan means.
+
+Statistics are kept under physical names: with Delta's column mapping a column keeps its physical name
+when it is renamed, and a new column of the old name is another column. Delta hides that mapping from the
+plan, so the table's own schema (the Delta log's, or the relation's for plain Parquet) is asked.
+
+>>> field = {"name": "a", "type": "long", "metadata": {"delta.columnMapping.physicalName": "c1"}}
+>>> names = ColumnNames.from_schema({"type": "struct", "fields": [field]})
+>>> names.resolve((), "a").path
+('c1',)
+>>> names.display[("c1",)]
+'a'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skipstone.predicate.types import Type
+from skipstone.spark.types_json import PHYSICAL_NAME, type_from_object
+
+__all__ = ["ColumnNames", "ResolvedName"]
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedName:
+    """A column's physical path; ``problem`` is a reason code when its statistics must not be used."""
+
+    path: Path
+    type: Type | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """The fields of a table by parent and logical name; empty when no schema is known."""
+
+    fields: Mapping[Path, Mapping[str, ResolvedName]] = field(default_factory=dict)
+    display: Mapping[Path, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_schema(cls, schema: str | Mapping[str, Any]) -> ColumnNames:
+        """Read a struct's JSON, as ``StructType.json()`` or Delta's ``schemaString`` gives it."""
+        described = json.loads(schema) if isinstance(schema, str) else schema
+        fields: dict[Path, dict[str, ResolvedName]] = {}
+        display: dict[Path, str] = {}
+        _read_struct(described, (), "", "", fields, display)
+        return cls(fields, display)
+
+    def resolve(self, parent: Path, name: str, metadata: str = "{}") -> ResolvedName:
+        """The field ``name`` of the struct ``parent``; ``()`` is the table. ``metadata`` is the plan's."""
+        attached = json.loads(metadata)
+        problem = _problem(attached)
+        if not self.fields:
+            return ResolvedName((*parent, attached.get(PHYSICAL_NAME, name)), None, problem)
+        known = self.fields.get(parent, {}).get(name)
+        if known is None:
+            return ResolvedName((*parent, name), None, problem or "UNKNOWN_COLUMN")
+        return ResolvedName(known.path, known.type, problem or known.problem)
+
+
+def _read_struct(
+    struct: Mapping[str, Any],
+    parent: Path,
+    prefix: str,
+    inherited: str,
+    fields: dict[Path, dict[str, ResolvedName]],
+    display: dict[Path, str],
+) -> None:
+    for item in struct["fields"]:
+        metadata = item.get("metadata") or {}
+        path = (*parent, metadata.get(PHYSICAL_NAME, item["name"]))
+        problem = inherited or _problem(metadata)
+        resolved = ResolvedName(path, type_from_object(item["type"]), problem)
+        fields.setdefault(parent, {})[item["name"]] = resolved
+        display[path] = prefix + item["name"]
+        if isinstance(item["type"], Mapping) and item["type"].get("type") == "struct":
+            _read_struct(item["type"], path, f"{display[path]}.", problem, fields, display)
+
+
+def _problem(metadata: Mapping[str, Any]) -> str:
+    if any(key.startswith("__") and key.endswith("metadata_col") for key in metadata):
+        return "METADATA_COLUMN"
+    # A file without this column reads as the default value, whatever was known about the file.
+    return "COLUMN_DEFAULT" if "EXISTS_DEFAULT" in metadata else ""

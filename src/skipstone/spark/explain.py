@@ -1,0 +1,52 @@
+"""Explaining a query: planned, not run; every file that is skipped has a reason."""
+
+from __future__ import annotations
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.render import to_sql
+from skipstone.scan.report import Explanation, ScanReport, skip_reasons, unused_predicates
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.scans import DecidedScan, scans_of
+
+__all__ = ["Explanation", "explain_query", "query_frame"]
+
+
+def query_frame(spark: SparkSession, query: str | DataFrame) -> DataFrame:
+    """The query as a DataFrame; text that Spark cannot read is one clear sentence."""
+    if isinstance(query, DataFrame):
+        return query
+    try:
+        return spark.sql(query)
+    except PySparkException as problem:
+        first = (problem.getMessage() or str(problem)).strip().splitlines()[0].rstrip(".")
+        raise SkipstoneError(f"The query cannot be used: {first}.") from problem
+
+
+def explain_query(spark: SparkSession, runtime: Runtime, query: str | DataFrame) -> Explanation:
+    """Report every scan of a registered table that has a filter."""
+    frame = query_frame(spark, query)
+    return Explanation(tuple(_report(runtime, scan) for scan in scans_of(runtime, frame)))
+
+
+def _report(runtime: Runtime, scan: DecidedScan) -> ScanReport:
+    figures = scan.figures
+    failed = bool(figures["failure"]) or scan.question is None
+    catalog = runtime.catalog(scan.root)
+    decision = None if scan.question is None or failed else runtime.decision(scan.question)
+    return ScanReport(
+        root=scan.root,
+        filter="" if scan.question is None else to_sql(scan.question.filter),
+        files_total=figures["files_total"],
+        files_pruned=figures["files_total"] - figures["files_offered"],
+        files_skipped=figures["files_offered"] - figures["files_kept"],
+        files_read=figures["files_kept"],
+        files_unindexed=figures["files_unindexed"],
+        bytes_total=figures["bytes_total"],
+        bytes_read=figures["bytes_kept"],
+        skipped=() if decision is None else skip_reasons(decision, catalog, scan.skipped),
+        unused=() if decision is None else unused_predicates(decision),
+        failure=figures["failure"],
+    )

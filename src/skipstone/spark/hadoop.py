@@ -1,0 +1,46 @@
+"""The catalog's files on any file system that Hadoop knows, through the driver-side shim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from skipstone.errors import SkipstoneError
+
+__all__ = ["HadoopStore"]
+
+
+class HadoopStore:
+    """A :class:`~skipstone.catalog.store.FileStore` below a table's root."""
+
+    def __init__(self, spark: SparkSession, shim: Any, root: str) -> None:
+        self._conf = spark._jsparkSession.sessionState().newHadoopConf()
+        self._shim = shim
+        self._root = root
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the files in a folder, sorted."""
+        return list(self._call("list", self._shim.names, folder))
+
+    def read(self, path: str) -> bytes:
+        """A whole file."""
+        return bytes(self._call("read", self._shim.read, path))
+
+    def write(self, path: str, data: bytes) -> None:
+        """A new file, whole or not at all."""
+        self._call("write", self._shim.write, path, data)
+
+    def delete(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        self._call("delete", self._shim.delete, path)
+
+    def _call(self, verb: str, method: Any, path: str, *more: Any) -> Any:
+        target = f"{self._root}/{path}"
+        try:
+            return method(self._conf, target, *more)
+        except Py4JJavaError as problem:
+            cause = problem.java_exception
+            kind = cause.getClass().getSimpleName()
+            raise SkipstoneError(f"cannot {verb} {target} ({kind}: {cause.getMessage()}).") from problem

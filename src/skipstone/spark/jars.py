@@ -1,0 +1,194 @@
+"""Delta's jars, fetched once, so that ``skipstone.session()`` needs no step of the user's.
+
+Delta publishes about thirty jars; Spark's own class path already holds most of them, often in newer
+versions that must win. The four kept here are what Delta needs on top. With them, writes, reads, DELETE,
+UPDATE, MERGE, OPTIMIZE, RESTORE, VACUUM, CONVERT, CLONE, liquid clustering, deletion vectors, checkpoints
+and a streaming read were run. The first two suffice for all of these; without the kernel jars, Delta's
+DataSource V2 mode fails to load its classes. Jars for Unity Catalog are left out: they matter to tables
+that a Unity Catalog server manages.
+
+The jars lie in a cache directory. They arrive in a temporary directory beside it, are checked against
+their SHA-256, are moved in one by one by atomic renames, and a marker is written last. Two processes
+that race therefore move identical files over each other, and a crash leaves no marker.
+
+``python -m skipstone.spark.jars`` fetches ahead of time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skipstone.errors import SkipstoneError
+from skipstone.spark.java import find_java
+from skipstone.spark.resolvers import ResolveError, Resolver, resolve_with_ivy, resolve_with_maven
+
+__all__ = ["DELTA_JARS", "Jar", "delta_jars", "jars_directory", "spark_has_delta"]
+
+_MARKER = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One jar: where a Maven repository has it, and what its bytes must be."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+
+    @property
+    def coordinate(self) -> str:
+        """Maven's name for it, ``group:artifact:version``."""
+        return f"{self.group}:{self.artifact}:{self.version}"
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file in the cache directory."""
+        return f"{self.artifact}-{self.version}.jar"
+
+
+_SHA256 = {
+    "delta-spark_4.2_2.13": "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead",
+    "delta-storage": "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
+    "delta-kernel-api": "ee9b5a14ac3b7efdff4d61a58478fe8eb0e5a3fbca43889dca7290795fe79a11",
+    "delta-kernel-defaults": "225c975199e4718b38ee5b7e6da7f19e9585024262b2cec2656b32151a856b0b",
+}
+DELTA_JARS = tuple(Jar("io.delta", artifact, "4.4.0", sha256) for artifact, sha256 in _SHA256.items())
+
+_RESOLVERS: tuple[Resolver, ...] = (resolve_with_ivy, resolve_with_maven)
+
+
+def delta_jars(
+    *,
+    directory: Path | None = None,
+    resolvers: Sequence[Resolver] = _RESOLVERS,
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Return the jars that Spark needs for Delta, fetching them on first use.
+
+    The list is empty when this Spark already carries Delta.
+    """
+    if spark_has_delta():
+        return []
+    target = jars_directory() if directory is None else directory
+    if not _is_complete(target):
+        _fetch(target, resolvers, report)
+    return [target / jar.file_name for jar in DELTA_JARS]
+
+
+def jars_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where the jars are kept: under ``SKIPSTONE_HOME``, else under the user's cache directory."""
+    env = os.environ if environ is None else environ
+    if env.get("SKIPSTONE_HOME"):
+        base = Path(env["SKIPSTONE_HOME"])
+    elif env.get("XDG_CACHE_HOME"):
+        base = Path(env["XDG_CACHE_HOME"], "skipstone")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches" / "skipstone"
+    else:
+        base = Path.home() / ".cache" / "skipstone"
+    first = DELTA_JARS[0]
+    return base.absolute() / "jars" / f"{first.artifact}-{first.version}"
+
+
+def spark_has_delta() -> bool:
+    """Tell whether the jars directory of this Spark already holds Delta."""
+    # Imported here: the module must load, and say what is wrong, without a working pyspark.
+    from pyspark.find_spark_home import _find_spark_home
+
+    return any(Path(_find_spark_home(), "jars").glob("delta-spark_*.jar"))
+
+
+def _is_complete(target: Path) -> bool:
+    if not all((target / jar.file_name).is_file() for jar in DELTA_JARS):
+        return False
+    if (target / _MARKER).is_file():
+        return True
+    if _mismatches(target):
+        return False
+    # All four are there and right, put by hand or by a process that died before its last step.
+    with contextlib.suppress(OSError):
+        _mark(target)
+    return True
+
+
+def _fetch(target: Path, resolvers: Sequence[Resolver], report: Callable[[str], None]) -> None:
+    failures: list[str] = []
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for resolve in resolvers:
+            with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
+                try:
+                    _fetch_with(resolve, Path(scratch), target, report)
+                    return
+                except ResolveError as error:
+                    failures.append(str(error))
+                    report(str(error))
+    except OSError as error:
+        raise SkipstoneError(
+            f"Delta's jars cannot be kept in {target} ({error.strerror or error}); "
+            "set SKIPSTONE_HOME to a directory that can be written."
+        ) from error
+    names = ", ".join(jar.file_name for jar in DELTA_JARS)
+    raise SkipstoneError(
+        f"Delta's jars could not be fetched ({'; '.join(failures)}); check the network or put {names} "
+        f"into {target} by hand."
+    )
+
+
+def _fetch_with(resolve: Resolver, scratch: Path, target: Path, report: Callable[[str], None]) -> None:
+    work, ready = scratch / "work", scratch / "ready"
+    work.mkdir()
+    ready.mkdir()
+    report(f"fetching Delta's jars through {resolve.__name__.removeprefix('resolve_with_')}")
+    found = resolve([jar.coordinate for jar in DELTA_JARS], work)
+    for jar in DELTA_JARS:
+        if jar.coordinate not in found:
+            raise ResolveError(f"{jar.coordinate} was not delivered")
+        # A copy inside the target's file system, so that the move below is one atomic rename.
+        shutil.copyfile(found[jar.coordinate], ready / jar.file_name)
+    if wrong := _mismatches(ready):
+        raise ResolveError(f"the checksum of {wrong[0]} is not the published one")
+    for jar in DELTA_JARS:
+        os.replace(ready / jar.file_name, target / jar.file_name)
+    _mark(target)
+    report(f"{len(DELTA_JARS)} jars in {target}")
+
+
+def _mismatches(directory: Path) -> list[str]:
+    return [jar.file_name for jar in DELTA_JARS if _sha256(directory / jar.file_name) != jar.sha256]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _mark(target: Path) -> None:
+    handle, scratch = tempfile.mkstemp(prefix=f".{_MARKER}-", dir=target)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.writelines(f"{jar.coordinate}\n" for jar in DELTA_JARS)
+    os.replace(scratch, target / _MARKER)
+
+
+def main() -> int:
+    """Fetch the jars now, with progress on stderr."""
+    try:
+        find_java()
+        delta_jars(report=lambda line: print(line, file=sys.stderr, flush=True))
+    except SkipstoneError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

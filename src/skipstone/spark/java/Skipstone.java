@@ -1,0 +1,736 @@
+package skipstone;
+
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.ExperimentalMethods;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.CommandExecutionMode;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.datasources.CatalogFileIndex;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction1;
+
+/**
+ * The driver-side shim: an optimizer rule that finds filtered scans of registered tables, asks
+ * Python which of their files cannot match, and puts a file index over the remaining ones in
+ * their place. Every decision is Python's; this class only carries questions and answers.
+ *
+ * Compiled at run time by the Janino compiler that Spark ships, hence plain Java without lambdas
+ * and raw types at Scala's generic interfaces.
+ *
+ * The law: whatever goes wrong here or in Python, the scan is left as it was.
+ */
+public final class Skipstone {
+    /** The session's setting that turns skipping off and on. */
+    public static final String SWITCH = "spark.skipstone.enabled";
+    static final Logger LOG = LoggerFactory.getLogger("skipstone");
+
+    /** Root path to table. A root that was looked at and holds no catalog maps to ABSENT. */
+    private final ConcurrentHashMap tables = new ConcurrentHashMap();
+    private final Table absent = new Table("", new String[0], new long[0], new long[0]);
+    private volatile Function decider;
+    private volatile Function discoverer;
+    private final List adapters = new ArrayList();
+    private final ThreadLocal recorder = new ThreadLocal();
+    private final Rule rule = new SkipRule(this);
+    private volatile boolean active = true;
+    private volatile long absentSince = System.nanoTime();
+    private static final long ABSENT_NANOS = 60L * 1000L * 1000L * 1000L;
+
+    public Skipstone() {
+        this.adapters.add(new FilesAdapter());
+    }
+
+    /**
+     * @param decider takes a question as JSON, answers the skip bits as bytes, or a sentence that says why not
+     * @param discoverer takes a root path never seen before, and registers the table if it has a catalog;
+     *     null switches discovery off
+     */
+    public void connect(Function decider, Function discoverer) {
+        this.decider = decider;
+        this.discoverer = discoverer;
+    }
+
+    /** What the catalog knows by file: the position of its entry, and the size and time it was made for. */
+    public static final class Table {
+        final String root;
+        long version;
+        final HashMap ordinals;
+        final long[] sizes;
+        final long[] times;
+
+        Table(String root, String[] paths, long[] sizes, long[] times) {
+            this.root = root;
+            this.sizes = sizes;
+            this.times = times;
+            this.ordinals = new HashMap(paths.length * 2);
+            for (int i = 0; i < paths.length; i++) {
+                this.ordinals.put(paths[i], Integer.valueOf(i));
+            }
+        }
+
+        /** The entry's position, or -1 when there is none for exactly this file. */
+        public int find(String path, long size, long time) {
+            Object found = ordinals.get(path);
+            if (found == null) {
+                return -1;
+            }
+            int i = ((Integer) found).intValue();
+            return sizes[i] == size && times[i] == time ? i : -1;
+        }
+    }
+
+    /** What was decided about one scan; read by explain, replay and the query log. */
+    public static final class Scan {
+        public String root;
+        public long version;
+        public String question = "";
+        public String failure = "";
+        public String format = "";
+        public long filesTotal;
+        public long bytesTotal;
+        public long filesOffered;
+        public long bytesOffered;
+        public long filesKept;
+        public long bytesKept;
+        public long filesUnindexed;
+        public long bytesUnindexed;
+        public BitSet offered = new BitSet();
+        public BitSet skipped = new BitSet();
+        public LogicalRelation relation;
+        public Expression condition;
+
+        /** Everything but the bits, as JSON. */
+        public String summary() {
+            return "{\"root\":" + quote(String.valueOf(root)) + ",\"version\":" + version + ",\"format\":" + quote(format)
+                + ",\"question\":" + (question.length() == 0 ? "null" : question) + ",\"failure\":" + quote(failure)
+                + ",\"files_total\":" + filesTotal + ",\"bytes_total\":" + bytesTotal
+                + ",\"files_offered\":" + filesOffered + ",\"bytes_offered\":" + bytesOffered
+                + ",\"files_kept\":" + filesKept + ",\"bytes_kept\":" + bytesKept
+                + ",\"files_unindexed\":" + filesUnindexed + ",\"bytes_unindexed\":" + bytesUnindexed + "}";
+        }
+
+        /** Positions of the catalog entries that this scan was offered, as little-endian bits. */
+        public byte[] offeredBits() {
+            return offered.toByteArray();
+        }
+
+        public byte[] skippedBits() {
+            return skipped.toByteArray();
+        }
+    }
+
+    /** How one kind of relation is looked at and replaced. */
+    public interface Adapter {
+        /** The table's root; "" for a relation to leave alone, null for one this adapter does not know. */
+        String root(HadoopFsRelation relation);
+
+        /** The schema under which the files are read, with physical column names where these differ. */
+        String schema(HadoopFsRelation relation);
+
+        /** An index over the files that are not skipped; fills in the scan's figures. */
+        FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan);
+    }
+
+    public void addAdapter(Adapter adapter) {
+        adapters.add(0, adapter);
+    }
+
+    public void setActive(boolean value) {
+        active = value;
+    }
+
+    public boolean isActive() {
+        return active;
+    }
+
+    /** Registers a table; paths are separated by NUL, numbers are big-endian longs. */
+    public void register(String root, long version, byte[] paths, byte[] sizes, byte[] times) {
+        Table table = tableOf(root, paths, sizes, times);
+        table.version = version;
+        tables.put(root, table);
+    }
+
+    public static Table tableOf(String root, byte[] paths, byte[] sizes, byte[] times) {
+        String text = new String(paths, StandardCharsets.UTF_8);
+        String[] split = text.length() == 0 ? new String[0] : text.split("\0", -1);
+        return new Table(root, split, longs(sizes), longs(times));
+    }
+
+    public void unregister(String root) {
+        tables.remove(root);
+    }
+
+    public void forgetAbsent() {
+        absentSince = 0L;
+    }
+
+    private static long[] longs(byte[] bytes) {
+        long[] out = new long[bytes.length / 8];
+        ByteBuffer.wrap(bytes).asLongBuffer().get(out);
+        return out;
+    }
+
+    /** The registered table at or above a root path, or null. Unknown roots are looked at once a minute. */
+    Table lookup(String root) {
+        long now = System.nanoTime();
+        if (now - absentSince > ABSENT_NANOS) {
+            absentSince = now;
+            tables.values().removeIf(new IsAbsent(absent));
+        }
+        Object found = tables.get(root);
+        if (found == null && discoverer != null) {
+            tables.putIfAbsent(root, absent);
+            discoverer.apply(root);
+            found = tables.get(root);
+        }
+        if (found != null && found != absent) {
+            return (Table) found;
+        }
+        for (int cut = root.lastIndexOf('/'); cut > 0; cut = root.lastIndexOf('/', cut - 1)) {
+            Object above = tables.get(root.substring(0, cut));
+            if (above != null && above != absent) {
+                return (Table) above;
+            }
+        }
+        return null;
+    }
+
+    static final class IsAbsent implements java.util.function.Predicate {
+        private final Object absent;
+
+        IsAbsent(Object absent) {
+            this.absent = absent;
+        }
+
+        public boolean test(Object value) {
+            return value == absent;
+        }
+    }
+
+    // ---------------------------------------------------------------- the rule
+
+    /** The optimizer rule. */
+    public static final class SkipRule extends Rule {
+        private final Skipstone shim;
+
+        SkipRule(Skipstone shim) {
+            this.shim = shim;
+        }
+
+        public TreeNode apply(TreeNode plan) {
+            boolean wanted = shim.active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
+            return wanted ? shim.rewrite((LogicalPlan) plan) : plan;
+        }
+    }
+
+    static final class Down extends AbstractFunction1 {
+        private final Skipstone shim;
+
+        Down(Skipstone shim) {
+            this.shim = shim;
+        }
+
+        public Object apply(Object node) {
+            return shim.rewrite((LogicalPlan) node);
+        }
+    }
+
+    /** Puts the rule behind all rules of a session, those of others included, unless it is there. */
+    public void install(org.apache.spark.sql.classic.SparkSession session) {
+        ExperimentalMethods methods = session.sessionState().experimentalMethods();
+        synchronized (methods) {
+            if (!methods.extraOptimizations().contains(rule)) {
+                methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().appended(rule));
+            }
+        }
+    }
+
+    public void uninstall(org.apache.spark.sql.classic.SparkSession session) {
+        ExperimentalMethods methods = session.sessionState().experimentalMethods();
+        synchronized (methods) {
+            methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().filterNot(new IsRule(rule)));
+        }
+    }
+
+    static final class IsRule extends AbstractFunction1 {
+        private final Rule rule;
+
+        IsRule(Rule rule) {
+            this.rule = rule;
+        }
+
+        public Object apply(Object other) {
+            return Boolean.valueOf(other == rule);
+        }
+    }
+
+    /** A rule that does nothing. */
+    public static final class NoRule extends Rule {
+        public TreeNode apply(TreeNode plan) {
+            return plan;
+        }
+    }
+
+    /**
+     * Sessions made by newSession() start without the rules of their parent but share its extensions.
+     * Spark asks the extensions for rules whenever it lists a session's batches, just before it looks at
+     * the session's own extra rules: the moment to install ours there.
+     */
+    static final class Installer extends AbstractFunction1 {
+        private final Skipstone shim;
+
+        Installer(Skipstone shim) {
+            this.shim = shim;
+        }
+
+        public Object apply(Object session) {
+            if (shim.active) {
+                shim.install((org.apache.spark.sql.classic.SparkSession) session);
+            }
+            return new NoRule();
+        }
+    }
+
+    public scala.Function1 installer() {
+        return new Installer(this);
+    }
+
+    LogicalPlan rewrite(LogicalPlan plan) {
+        if (plan instanceof Filter) {
+            Filter filter = (Filter) plan;
+            if (filter.child() instanceof LogicalRelation) {
+                LogicalRelation scan = (LogicalRelation) filter.child();
+                LogicalRelation pruned = prune(scan, filter.condition());
+                return pruned == scan ? plan : new Filter(filter.condition(), pruned);
+            }
+        }
+        return (LogicalPlan) plan.mapChildren(new Down(this));
+    }
+
+    private LogicalRelation prune(LogicalRelation scan, Expression condition) {
+        if (scan.isStreaming() || !(scan.relation() instanceof HadoopFsRelation)) {
+            return scan;
+        }
+        HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+        if (relation.location() instanceof Pruned || !(relation.fileFormat() instanceof ParquetFileFormat)) {
+            return scan;
+        }
+        Scan record = new Scan();
+        try {
+            for (int i = 0; i < adapters.size(); i++) {
+                Adapter adapter = (Adapter) adapters.get(i);
+                String root = adapter.root(relation);
+                if (root != null) {
+                    Table table = root.length() == 0 ? null : lookup(root);
+                    return table == null ? scan : ask(adapter, table, scan, relation, condition, record);
+                }
+            }
+        } catch (VirtualMachineError fatal) {
+            throw fatal;
+        } catch (Throwable failure) {
+            if (failure instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            record.failure = String.valueOf(failure.getMessage());
+            remember(record);
+            LOG.warn("skipstone reads all of " + record.root + ": " + record.failure);
+        }
+        return scan;
+    }
+
+
+    private LogicalRelation ask(
+            Adapter adapter, Table table, LogicalRelation scan, HadoopFsRelation relation, Expression condition,
+            Scan record) throws Exception {
+        record.root = table.root;
+        record.version = table.version;
+        record.relation = scan;
+        record.condition = condition;
+        record.question = question(table, relation, condition, adapter.schema(relation));
+        Object answer = decider.apply(record.question);
+        if (!(answer instanceof byte[])) {
+            throw new IllegalStateException(String.valueOf(answer));
+        }
+        BitSet skip = BitSet.valueOf((byte[]) answer);
+        FileIndex index = adapter.prune(relation, table, skip, record);
+        remember(record);
+        if (record.filesKept == record.filesOffered) {
+            return scan;
+        }
+        HadoopFsRelation smaller = new HadoopFsRelation(
+            index, relation.partitionSchema(), relation.dataSchema(), relation.bucketSpec(),
+            relation.fileFormat(), relation.options(), relation.sparkSession());
+        return new LogicalRelation(
+            smaller, scan.output(), scan.catalogTable(), scan.isStreaming(), scan.stream());
+    }
+
+    private void remember(Scan record) {
+        Object list = recorder.get();
+        if (list != null) {
+            ((List) list).add(record);
+        }
+    }
+
+    /** Optimizes the plan of a query anew and returns what was decided about its scans. */
+    public List scansOf(org.apache.spark.sql.classic.Dataset frame) {
+        List scans = new ArrayList();
+        recorder.set(scans);
+        try {
+            org.apache.spark.sql.classic.SparkSession session = frame.sparkSession();
+            QueryExecution execution = session.sessionState().executePlan(
+                frame.queryExecution().logical(), CommandExecutionMode.SKIP());
+            execution.optimizedPlan();
+        } finally {
+            recorder.remove();
+        }
+        return scans;
+    }
+
+    /** How many rows of a scan satisfy its filter; conditions that depend on other plans are left out. */
+    public long rowsNeeded(Scan record) {
+        List conjuncts = new ArrayList();
+        split(record.condition, conjuncts);
+        Expression condition = null;
+        for (int i = 0; i < conjuncts.size(); i++) {
+            Expression conjunct = (Expression) conjuncts.get(i);
+            if (conjunct.deterministic() && !hasPlan(conjunct)) {
+                condition = condition == null ? conjunct : new And(condition, conjunct);
+            }
+        }
+        LogicalPlan plan = condition == null ? record.relation : new Filter(condition, record.relation);
+        org.apache.spark.sql.classic.SparkSession session =
+            (org.apache.spark.sql.classic.SparkSession) ((HadoopFsRelation) record.relation.relation()).sparkSession();
+        return org.apache.spark.sql.classic.Dataset.ofRows(session, plan).count();
+    }
+
+    // ------------------------------------------------------------ the question
+
+    /** Settings that change what Spark reads from the same bytes. Statistics hold for one set of them. */
+    private static final String[] READER_SETTINGS = {
+        "spark.sql.parquet.binaryAsString", "spark.sql.parquet.int96AsTimestamp",
+        "spark.sql.parquet.int96TimestampConversion", "spark.sql.parquet.datetimeRebaseModeInRead",
+        "spark.sql.parquet.int96RebaseModeInRead", "spark.sql.parquet.fieldId.read.enabled",
+        "spark.sql.legacy.parquet.nanosAsLong", "spark.sql.parquet.inferTimestampNTZ.enabled"};
+
+    private static final String[] READER_OPTIONS = {"datetimerebasemode", "int96rebasemode"};
+
+    public String settingsOf(org.apache.spark.sql.classic.SparkSession session) {
+        return settings(session.sessionState().conf());
+    }
+
+    private static String settings(SQLConf conf) {
+        StringBuilder out = new StringBuilder("{");
+        for (int i = 0; i < READER_SETTINGS.length; i++) {
+            out.append(i == 0 ? "" : ",").append(quote(READER_SETTINGS[i])).append(':');
+            out.append(quote(conf.getConfString(READER_SETTINGS[i])));
+        }
+        return out.append('}').toString();
+    }
+
+    private String question(Table table, HadoopFsRelation relation, Expression condition, String schema)
+            throws Exception {
+        Iterator options = relation.options().keysIterator();
+        while (options.hasNext()) {
+            String option = String.valueOf(options.next());
+            for (int i = 0; i < READER_OPTIONS.length; i++) {
+                if (option.equalsIgnoreCase(READER_OPTIONS[i])) {
+                    throw new IllegalStateException("the read option " + option + " changes what is read");
+                }
+            }
+        }
+        List conjuncts = new ArrayList();
+        split(condition, conjuncts);
+        StringBuilder usable = new StringBuilder("[");
+        StringBuilder unusable = new StringBuilder("[");
+        for (int i = 0; i < conjuncts.size(); i++) {
+            Expression conjunct = (Expression) conjuncts.get(i);
+            String code = !conjunct.deterministic() ? "NON_DETERMINISTIC" : hasPlan(conjunct) ? "SUBQUERY" : null;
+            if (code == null) {
+                usable.append(usable.length() == 1 ? "" : ",");
+                usable.append(CatalystJson.write(conjunct));
+            } else {
+                unusable.append(unusable.length() == 1 ? "" : ",");
+                unusable.append("[").append(quote(code)).append(",").append(quote(conjunct.toString())).append("]");
+            }
+        }
+        SQLConf conf =
+            ((org.apache.spark.sql.classic.SparkSession) relation.sparkSession()).sessionState().conf();
+        return "{\"root\":" + quote(table.root) + ",\"version\":" + table.version + ",\"conjuncts\":" + usable
+            + "],\"unusable\":" + unusable + "],\"settings\":" + settings(conf) + ",\"schema\":" + quote(schema) + "}";
+    }
+
+    private static void split(Expression condition, List out) {
+        if (condition instanceof And) {
+            split(((And) condition).left(), out);
+            split(((And) condition).right(), out);
+        } else {
+            out.add(condition);
+        }
+    }
+
+    private static boolean hasPlan(Expression expression) {
+        if (expression instanceof PlanExpression) {
+            return true;
+        }
+        Iterator children = expression.children().iterator();
+        while (children.hasNext()) {
+            if (hasPlan((Expression) children.next())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A string as JSON. */
+    public static String quote(String text) {
+        StringBuilder out = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                out.append('\\').append(c);
+            } else if (c < ' ' || c > '~') {
+                out.append("\\u").append(Integer.toHexString(0x10000 | c).substring(1));
+            } else {
+                out.append(c);
+            }
+        }
+        return out.append('"').toString();
+    }
+
+    // --------------------------------------------------------- plain file lists
+
+    /** Marks an index that skipstone has already pruned. */
+    public interface Pruned {
+    }
+
+    static final class FilesAdapter implements Adapter {
+        public String root(HadoopFsRelation relation) {
+            FileIndex location = relation.location();
+            if (!(location instanceof PartitioningAwareFileIndex || location instanceof CatalogFileIndex)) {
+                return null;
+            }
+            Seq roots = (Seq) location.rootPaths();
+            return roots.size() == 1 ? roots.head().toString() : null;
+        }
+
+        public String schema(HadoopFsRelation relation) {
+            return relation.schema().json();
+        }
+
+        public FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan) {
+            scan.format = "parquet";
+            PrunedFiles index = new PrunedFiles(relation.location(), table, skip);
+            Iterator directories = relation.location().listFiles(emptySeq(), emptySeq()).iterator();
+            while (directories.hasNext()) {
+                Iterator files = ((PartitionDirectory) directories.next()).files().iterator();
+                while (files.hasNext()) {
+                    FileStatus file = ((FileStatusWithMetadata) files.next()).fileStatus();
+                    count(scan, index.entry(file), skip, file.getLen());
+                }
+            }
+            scan.filesTotal = scan.filesOffered;
+            scan.bytesTotal = scan.bytesOffered;
+            index.size = scan.bytesKept;
+            return index;
+        }
+    }
+
+    public static Seq emptySeq() {
+        return (Seq) scala.collection.immutable.Nil$.MODULE$;
+    }
+
+    /** Adds one offered file to a scan's figures. */
+    public static boolean count(Scan scan, int entry, BitSet skip, long size) {
+        boolean kept = entry < 0 || !skip.get(entry);
+        scan.filesOffered++;
+        scan.bytesOffered += size;
+        if (kept) {
+            scan.filesKept++;
+            scan.bytesKept += size;
+        }
+        if (entry < 0) {
+            scan.filesUnindexed++;
+            scan.bytesUnindexed += size;
+        } else {
+            scan.offered.set(entry);
+            if (!kept) {
+                scan.skipped.set(entry);
+            }
+        }
+        return kept;
+    }
+
+    /** A file index that lists what another one lists, less the files that cannot match. */
+    public static final class PrunedFiles implements FileIndex, Pruned {
+        private final FileIndex files;
+        private final Table table;
+        private final BitSet skip;
+        long size;
+
+        public PrunedFiles(FileIndex files, Table table, BitSet skip) {
+            this.files = files;
+            this.table = table;
+            this.skip = skip;
+        }
+
+        int entry(FileStatus file) {
+            String path = file.getPath().toString();
+            String key = path.startsWith(table.root + "/") ? path.substring(table.root.length() + 1) : path;
+            return table.find(key, file.getLen(), file.getModificationTime());
+        }
+
+        public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
+            scala.collection.mutable.ListBuffer out = new scala.collection.mutable.ListBuffer();
+            Iterator directories = files.listFiles(partitionFilters, dataFilters).iterator();
+            while (directories.hasNext()) {
+                PartitionDirectory directory = (PartitionDirectory) directories.next();
+                scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
+                Iterator statuses = directory.files().iterator();
+                while (statuses.hasNext()) {
+                    FileStatusWithMetadata status = (FileStatusWithMetadata) statuses.next();
+                    int entry = entry(status.fileStatus());
+                    if (entry < 0 || !skip.get(entry)) {
+                        kept.addOne(status);
+                    }
+                }
+                if (kept.nonEmpty()) {
+                    out.addOne(new PartitionDirectory(directory.values(), kept.toList()));
+                }
+            }
+            return out.toList();
+        }
+
+        public Seq rootPaths() {
+            return (Seq) files.rootPaths();
+        }
+
+        public String[] inputFiles() {
+            List out = new ArrayList();
+            Iterator directories = listFiles(emptySeq(), emptySeq()).iterator();
+            while (directories.hasNext()) {
+                Iterator statuses = ((PartitionDirectory) directories.next()).files().iterator();
+                while (statuses.hasNext()) {
+                    out.add(((FileStatusWithMetadata) statuses.next()).getPath().toUri().toString());
+                }
+            }
+            return (String[]) out.toArray(new String[out.size()]);
+        }
+
+        public void refresh() {
+            files.refresh();
+        }
+
+        public long sizeInBytes() {
+            return size;
+        }
+
+        public StructType partitionSchema() {
+            return files.partitionSchema();
+        }
+
+        public scala.Option metadataOpsTimeNs() {
+            return files.metadataOpsTimeNs();
+        }
+
+        public boolean equals(Object other) {
+            return other instanceof PrunedFiles && ((PrunedFiles) other).files.equals(files)
+                && ((PrunedFiles) other).skip.equals(skip) && ((PrunedFiles) other).table == table;
+        }
+
+        public int hashCode() {
+            return files.hashCode() * 31 + skip.hashCode();
+        }
+
+        public String toString() {
+            return "Skipstone[" + files + "]";
+        }
+    }
+
+    // ----------------------------------------------- small files on any file system
+
+    public byte[] read(Configuration conf, String path) throws Exception {
+        Path target = new Path(path);
+        InputStream in = target.getFileSystem(conf).open(target);
+        try {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            byte[] buffer = new byte[1 << 16];
+            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                out.write(buffer, 0, n);
+            }
+            return out.toByteArray();
+        } finally {
+            in.close();
+        }
+    }
+
+    /** Writes a new file whole or not at all: under another name first, then renamed. */
+    public void write(Configuration conf, String path, byte[] bytes) throws Exception {
+        Path target = new Path(path);
+        FileSystem fs = target.getFileSystem(conf);
+        Path draft = new Path(target.getParent(), "." + target.getName() + ".draft");
+        fs.mkdirs(target.getParent());
+        OutputStream out = fs.create(draft, true);
+        try {
+            out.write(bytes);
+        } finally {
+            out.close();
+        }
+        if (!fs.rename(draft, target)) {
+            fs.delete(draft, false);
+            throw new java.io.IOException("cannot rename " + draft + " to " + target);
+        }
+    }
+
+    /** Names of the files in a folder, sorted; none when the folder is absent. */
+    public String[] names(Configuration conf, String path) throws Exception {
+        Path target = new Path(path);
+        FileSystem fs = target.getFileSystem(conf);
+        if (!fs.exists(target)) {
+            return new String[0];
+        }
+        FileStatus[] found = fs.listStatus(target);
+        String[] out = new String[found.length];
+        for (int i = 0; i < found.length; i++) {
+            out[i] = found[i].getPath().getName();
+        }
+        java.util.Arrays.sort(out);
+        return out;
+    }
+
+    public void delete(Configuration conf, String path) throws Exception {
+        Path target = new Path(path);
+        target.getFileSystem(conf).delete(target, false);
+    }
+}

@@ -1,0 +1,87 @@
+package skipstone;
+
+import java.util.BitSet;
+import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.files.TahoeFileIndex;
+import org.apache.spark.sql.delta.stats.DataSize;
+import org.apache.spark.sql.delta.stats.DeltaScan;
+import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import scala.Option;
+import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
+
+/**
+ * Delta scans. Delta has chosen its files before skipstone's rule runs, and applies deletion
+ * vectors afterwards on anything that is one of its own indexes. So the answer is a prepared
+ * Delta index over fewer files, never a wrapper: a wrapper would bring deleted rows back.
+ *
+ * Only prepared scans are touched. UPDATE, DELETE, MERGE, change feeds and streams use other
+ * indexes, and the reads of a transaction are recorded before the rule runs.
+ */
+public final class SkipstoneDelta implements Skipstone.Adapter {
+    public String root(HadoopFsRelation relation) {
+        FileIndex location = relation.location();
+        if (location instanceof PreparedDeltaFileIndex) {
+            return ((PreparedDeltaFileIndex) location).path().toString();
+        }
+        return location instanceof TahoeFileIndex ? "" : null;
+    }
+
+    public String schema(HadoopFsRelation relation) {
+        return ((PreparedDeltaFileIndex) relation.location()).preparedScan().scannedSnapshot().metadata().schemaString();
+    }
+
+    public FileIndex prune(HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+        scan.format = "delta";
+        PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
+        DeltaScan before = prepared.preparedScan();
+        Seq kept = keep(before.files(), table, skip, scan);
+        scan.filesTotal = known(before.total().files(), scan.filesOffered);
+        scan.bytesTotal = known(before.total().bytesCompressed(), scan.bytesOffered);
+        DataSize scanned = new DataSize(
+            Option.apply(Long.valueOf(scan.bytesKept)), Option.empty(), Option.apply(Long.valueOf(scan.filesKept)),
+            Option.empty());
+        DeltaScan after = new DeltaScan(
+            before.version(), kept, before.total(), before.partition(), scanned, before.scannedSnapshot(),
+            before.partitionFilters(), before.dataFilters(), before.partitionLikeDataFilters(),
+            before.rewrittenPartitionLikeDataFilters(), before.unusedFilters(), before.scanDurationMs(),
+            before.dataSkippingType());
+        return new PrunedDelta(prepared, after, table, skip);
+    }
+
+    private static long known(Option value, long otherwise) {
+        return value.isDefined() ? ((Long) value.get()).longValue() : otherwise;
+    }
+
+    static Seq keep(Seq files, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+        scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
+        Iterator all = files.iterator();
+        while (all.hasNext()) {
+            AddFile file = (AddFile) all.next();
+            int entry = table.find(file.path(), file.size(), file.modificationTime());
+            if (Skipstone.count(scan, entry, skip, file.size())) {
+                kept.addOne(file);
+            }
+        }
+        return kept.toList();
+    }
+
+    /** Delta's prepared index over fewer files; also when Delta selects its files again later. */
+    static final class PrunedDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
+        private final Skipstone.Table table;
+        private final BitSet skip;
+
+        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Skipstone.Table table, BitSet skip) {
+            super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, of.versionScanned());
+            this.table = table;
+            this.skip = skip;
+        }
+
+        public Seq matchingFiles(Seq partitionFilters, Seq dataFilters) {
+            Seq files = super.matchingFiles(partitionFilters, dataFilters);
+            return keep(files, table, skip, new Skipstone.Scan());
+        }
+    }
+}

@@ -1,0 +1,76 @@
+"""The files of a table as they lie now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
+
+from skipstone.catalog.segment import Files
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.blocks import Counts
+from skipstone.spark.janino import new_instance
+
+__all__ = ["TableFiles", "has_delta", "longs", "open_files"]
+
+BASE = ("CatalystJson", "Skipstone")
+_OPENER = (*BASE, "SkipstoneFiles", "SkipstoneOpener")
+_DELTA_OPENER = (*_OPENER, "SkipstoneDeltaFiles", "SkipstoneDeltaOpener")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableFiles:
+    """A table's root, format, schema and files; ``handle`` is the JVM's side of it."""
+
+    root: str
+    format: str
+    schema: str
+    partition_schema: str
+    files: Files
+    handle: Any
+    opener: Any
+
+    def frame(self, spark: SparkSession, chosen: Counts) -> DataFrame:
+        """All rows of the files at the chosen places, those behind deletion vectors included."""
+        bits = np.zeros(len(self.files), np.bool_)
+        bits[chosen] = True
+        packed = np.packbits(bits, bitorder="little").tobytes()
+        return DataFrame(self.handle.frame(spark._jsparkSession, packed), spark)
+
+    def per_file(self, spark: SparkSession, aggregate: DataFrame) -> tuple[DataFrame, Counts]:
+        """One row per file of an aggregate over a frame of this table, and the files' places."""
+        found = self.handle.perFile(spark._jsparkSession, aggregate._jdf)
+        return DataFrame(found.rows(), spark), longs(found.files())
+
+
+def longs(data: bytes) -> Counts:
+    """Numbers from the JVM."""
+    return np.frombuffer(data, ">i8").astype(np.int64)
+
+
+def has_delta(spark: SparkSession) -> bool:
+    """Whether Delta is on the driver's class path."""
+    try:
+        spark._jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(  # type: ignore[union-attr]
+            "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"
+        )
+    except Exception:
+        return False
+    return True
+
+
+def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
+    """List the files of the one table that ``frame`` reads; ``name`` is for the error message."""
+    names = _DELTA_OPENER if has_delta(spark) else _OPENER
+    opener = new_instance(spark, *names)
+    handle = opener.open(frame._jdf)
+    if handle is None:
+        raise SkipstoneError(f"{name} is not a Delta table or a directory of Parquet files.")
+    paths = bytes(handle.paths()).decode()
+    files = Files(tuple(paths.split("\0")) if paths else (), longs(handle.sizes()), longs(handle.times()))
+    format_ = "delta" if "Delta" in handle.getClass().getSimpleName() else "parquet"
+    return TableFiles(
+        handle.root(), format_, handle.schema(), handle.partitionSchema(), files, handle, opener
+    )

@@ -1,0 +1,6 @@
+"""Queries in, features out."""
+
+from skipstone.workload.queries import BrokenQuery, ParsedQuery, ParsedWorkload, Query, TableScan, Workload
+from skipstone.workload.readers import read_queries
+
+__all__ = ["BrokenQuery", "ParsedQuery", "ParsedWorkload", "Query", "TableScan", "Workload", "read_queries"]

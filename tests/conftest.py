@@ -1,0 +1,47 @@
+"""Fixtures that all tests share. Spark starts with the first test that asks for it, and only once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A small local session with Delta and skipping, whose files all lie in pytest's own directory."""
+    import skipstone.spark.session
+
+    home = tmp_path_factory.mktemp("spark")
+    running = skipstone.spark.session.session(
+        app_name="skipstone-tests",
+        master="local[2]",
+        config={
+            "spark.sql.shuffle.partitions": "2",
+            "spark.databricks.delta.snapshotPartitions": "2",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.warehouse.dir": str(home / "warehouse"),
+            "spark.local.dir": str(home / "local"),
+            "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC",
+        },
+    )
+    yield running
+    running.stop()
+
+
+@pytest.fixture(autouse=True)
+def _same_conf_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Undo what a Spark test changed in the session's settings."""
+    if "spark" not in request.fixturenames:
+        yield
+        return
+    conf = request.getfixturevalue("spark").conf
+    before = dict(conf.getAll)
+    yield
+    after = dict(conf.getAll)
+    for key in after.keys() - before.keys():
+        conf.unset(key)
+    for key, value in before.items():
+        if after.get(key) != value:
+            conf.set(key, value)

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from tests.predicate.samples import PREDICATES, ROWS, B, D, S, X, Y, literal
+
+from skipstone.predicate.evaluate import NotEvaluable, evaluate
+from skipstone.predicate.expr import (
+    And,
+    Call,
+    Comparison,
+    Expr,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Match,
+    Not,
+    Opaque,
+    Or,
+)
+from skipstone.predicate.normalize import conjuncts, normalize, normalize_filter
+from skipstone.predicate.types import BOOLEAN, DOUBLE, INT, STRING
+
+TRUE, FALSE, NULL = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+ONE, TWO, NO_INT = literal(1), literal(2), literal(None)
+UDF = Opaque("udf(x)", "UDF", (X,))
+
+
+def value(expr: Expr, row: dict) -> object:
+    try:
+        return evaluate(expr, row)
+    except NotEvaluable:
+        return "unknown"
+
+
+@settings(max_examples=800, deadline=None)
+@given(PREDICATES, ROWS)
+def test_property_normal_form_keeps_the_value_on_every_row(expr, row):
+    before = value(expr, row)
+    after = value(normalize(expr), row)
+    assert after == before or before == "unknown"
+
+
+@settings(max_examples=500, deadline=None)
+@given(PREDICATES)
+def test_property_normalising_twice_changes_nothing(expr):
+    once = normalize(expr)
+    assert normalize(once) == once
+    filtered = normalize_filter(expr)
+    assert normalize_filter(filtered) == filtered
+
+
+@settings(max_examples=500, deadline=None)
+@given(PREDICATES, ROWS)
+def test_property_filter_form_is_true_on_the_same_rows(expr, row):
+    before = value(expr, row)
+    after = value(normalize_filter(expr), row)
+    assert before == "unknown" or (after is True) == (before is True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PREDICATES, PREDICATES)
+def test_property_order_and_repetition_do_not_matter(left, right):
+    if not any("udf" in repr(side) for side in (left, right)):
+        assert normalize(And((left, right))) == normalize(And((right, left, right)))
+        assert normalize(Or((left, right))) == normalize(Or((right, Or((left, right)))))
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        (Comparison("<", ONE, X), Comparison(">", X, ONE)),
+        (Comparison(">", Y, X), Comparison("<", X, Y)),
+        (Not(Comparison("<", X, ONE)), Comparison(">=", X, ONE)),
+        (Not(Not(Comparison("=", X, ONE))), Comparison("=", X, ONE)),
+        (Not(Comparison("=", X, ONE)), Not(Comparison("=", X, ONE))),
+        (Not(Comparison("<=>", X, ONE)), Not(Comparison("<=>", X, ONE))),
+        (Comparison("<=>", X, NO_INT), IsNull(X)),
+        (Comparison("<=>", X, X), TRUE),
+        (Comparison("=", X, NO_INT), NULL),
+        (Comparison("<", ONE, TWO), TRUE),
+        (In(X, (ONE,)), Comparison("=", X, ONE)),
+        (In(X, (TWO, ONE, TWO)), In(X, (ONE, TWO))),
+        (In(X, (NO_INT, ONE)), In(X, (ONE, NO_INT))),
+        (In(X, (NO_INT, NO_INT)), NULL),
+        (In(X, ()), In(X, ())),
+        (Or((Comparison("=", X, TWO), In(X, (ONE, NO_INT)))), In(X, (ONE, TWO, NO_INT))),
+        (
+            And((Not(Comparison("=", X, TWO)), Not(Comparison("=", X, ONE)))),
+            Not(In(X, (ONE, TWO))),
+        ),
+        (Comparison("=", B, TRUE), B),
+        (Comparison("=", B, FALSE), Not(B)),
+        (And((TRUE, IsNull(X))), IsNull(X)),
+        (And((FALSE, UDF)), FALSE),
+        (Or((TRUE, NULL)), TRUE),
+        (And((NULL, NULL)), NULL),
+        (Comparison("=", D, Literal(-0.0, DOUBLE)), Comparison("=", D, Literal(0.0, DOUBLE))),
+        (Like(S, "abc"), Comparison("=", S, Literal("abc", STRING))),
+        (Like(S, "abc%"), Match("starts_with", S, "abc")),
+        (Like(S, "%abc"), Match("ends_with", S, "abc")),
+        (Like(S, "%%abc%"), Match("contains", S, "abc")),
+        (Like(S, "%"), Match("starts_with", S, "")),
+        (Like(S, "a\\%%"), Match("starts_with", S, "a%")),
+        (Like(S, "a!_!!", "!"), Comparison("=", S, Literal("a_!", STRING))),
+        (Like(S, "a!%_", "!"), Like(S, "a\\%_")),
+        (Like(S, "a%_%b"), Like(S, "a_%b")),
+        (Like(S, "a\\b"), Like(S, "a\\b")),
+        (Match("rlike", S, "^ab"), Match("starts_with", S, "ab")),
+        (Match("rlike", S, "a.b"), Match("rlike", S, "a.b")),
+        (Call("add", (ONE, X), INT), Call("add", (X, ONE), INT)),
+    ],
+)
+def test_written_form_becomes_the_normal_form(written, normal):
+    assert normalize(written) == normal
+
+
+def test_nan_constants_are_one_constant():
+    one, other = (Comparison("=", D, Literal(float("nan"), DOUBLE)) for _ in range(2))
+    assert normalize(one) == normalize(other)
+    assert (
+        len(
+            normalize(
+                In(D, (Literal(math.nan, DOUBLE), Literal(float("nan"), DOUBLE), Literal(1.0, DOUBLE)))
+            ).values
+        )
+        == 2
+    )
+
+
+def test_opaque_parts_are_never_merged():
+    twice = normalize(And((UDF, UDF)))
+    assert twice == And((UDF, UDF))
+    draw = Opaque("rand()", "NON_DETERMINISTIC", (), INT)
+    equalities = Or((Comparison("=", draw, ONE), Comparison("=", draw, TWO)))
+    assert isinstance(normalize(equalities), Or)
+
+
+def test_contradiction_keeps_its_null_in_the_normal_form():
+    both = And((Comparison("=", X, ONE), Comparison("=", X, TWO)))
+    assert evaluate(normalize(both), {X: None}) is None
+
+
+def test_conjuncts_of_a_filter_drop_true_and_null():
+    assert conjuncts(TRUE) == ()
+    assert conjuncts(And((IsNull(X), Comparison(">", Y, ONE), TRUE))) == tuple(
+        sorted((IsNull(X), Comparison(">", Y, ONE)), key=lambda e: isinstance(e, IsNull))
+    )
+    assert conjuncts(And((IsNull(X), NULL))) == (FALSE,)
+    assert conjuncts(In(X, (ONE, NO_INT))) == (Comparison("=", X, ONE),)
