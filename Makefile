@@ -8,9 +8,12 @@ READY  := $(VENV)/.ready
 TESTS  ?=
 ARGS   ?=
 FUZZ_CASES ?= 200000
+# Scale factor of TPC-H, and a step of its benchmark: make bench-tpch SF=0.1 ONLY=qdtree
+SF     ?= 1
+ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint format lock bench bench-skip clean
+.PHONY: help setup demo test fuzz lint format lock bench bench-skip bench-tpch clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +54,9 @@ bench: bench-skip  ## Run every benchmark; figures go to benchmarks/results
 
 bench-skip: $(READY)  ## Decision time, planning overhead and indexing time
 	$(BIN)/skipstone bench skip
+
+bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
+	$(BIN)/skipstone bench tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock
 	$(PYTHON) -m venv $(VENV)/lock

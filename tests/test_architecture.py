@@ -19,7 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "catalog": {"predicate"},
     "layout": {"predicate", "workload", "catalog"},
     "scan": {"predicate", "workload", "catalog"},
-    "spark": {"predicate", "workload", "catalog", "scan"},
+    "spark": {"predicate", "workload", "catalog", "layout", "scan"},
     "optimize": {"predicate", "workload", "catalog", "layout", "scan", "spark"},
 }
 CORE = {*MAY_IMPORT}

@@ -3,7 +3,7 @@
 from skipstone.errors import SkipstoneError
 from skipstone.spark.enable import disable, enable
 from skipstone.spark.session import session
-from skipstone.spark.table import Table, table
+from skipstone.tables import Table, table
 from skipstone.workload.readers import read_queries
 
 __all__ = ["SkipstoneError", "Table", "disable", "enable", "read_queries", "session", "table"]

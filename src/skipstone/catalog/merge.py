@@ -6,7 +6,7 @@ newer one has the statistics that were asked for last.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,11 @@ from skipstone.catalog.segment import Files, Segment
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 from skipstone.predicate.expr import Expr, Value
 
-__all__ = ["Catalog", "merge"]
+__all__ = ["OPTIONAL_SETTINGS", "Catalog", "merge"]
 
+OPTIONAL_SETTINGS = frozenset({"user.timezone"})
 _MOST_VALUES = 256
+_NAN = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +43,14 @@ class Catalog:
 
     def foreign(self, settings: dict[str, str]) -> npt.NDArray[np.bool_]:
         """Blocks whose statistics were computed under other reader settings, hence not usable now."""
-        other = np.array([dict(segment.settings) != settings for segment in self.segments], np.bool_)
+        other = np.array([_differ(segment.settings, settings) for segment in self.segments], np.bool_)
         return other[self.segment_of] if len(self.segments) else np.zeros(len(self), np.bool_)
+
+
+def _differ(stored: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether a setting differs; of the optional ones, a segment has only those that it depends on."""
+    needed = stored.keys() | (now.keys() - OPTIONAL_SETTINGS)
+    return any(stored.get(key) != now.get(key) for key in needed)
 
 
 def merge(segments: Sequence[Segment], only: Collection[str] | None = None) -> Catalog:
@@ -102,10 +110,12 @@ def _merge_statistics(expr: Expr, take: list[tuple[Segment, Counts]]) -> Statist
 
 
 def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | None:
-    places: dict[Value, int] = {}
+    dictionary: list[Value] = []
+    places: dict[object, int] = {}
     for values, _ in parts:
         for value in values.dictionary if values is not None else ():
-            places.setdefault(_hashable(value), len(places))
+            if places.setdefault(_key(value), len(dictionary)) == len(dictionary):
+                dictionary.append(value)
     if not places or len(places) > _MOST_VALUES:
         return None
     width = (len(places) + 63) // 64
@@ -117,15 +127,14 @@ def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | N
         else:
             known.append(values.known[rows])
             for old, value in enumerate(values.dictionary):
-                _move_bit(values.words[rows], old, piece, places[_hashable(value)])
+                _move_bit(values.words[rows], old, piece, places[_key(value)])
         words.append(piece)
-    dictionary = tuple(float("nan") if value == "NaN-key" else value for value in places)
-    return ValueSets(dictionary, np.concatenate(words), np.concatenate(known))
+    return ValueSets(tuple(dictionary), np.concatenate(words), np.concatenate(known))
 
 
-def _hashable(value: Value) -> Value:
-    """NaN is one value, though no NaN equals another. No other float is keyed by a string."""
-    return "NaN-key" if isinstance(value, float) and value != value else value
+def _key(value: Value) -> object:
+    """NaN is one value, though no NaN equals another; its key is no value of any type."""
+    return _NAN if isinstance(value, float) and value != value else value
 
 
 def _move_bit(source: Words, old: int, target: Words, new: int) -> None:

@@ -2,17 +2,20 @@
 
 A segment is written under a hidden name and renamed, so it is there whole or not at all. Segments are
 never changed: an index run adds one, or puts one in the place of all (written first, the others deleted
-after it). A reader that sees both during that moment sees the same entries twice, which is harmless.
+after it). A reader that sees both during that moment sees the same entries twice, which is harmless. The
+name holds a digest of the bytes: a damaged statistic could skip a block that is needed, so one wrong bit
+makes the catalog unusable.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-import uuid
 from typing import Protocol
 
 from skipstone.catalog.merge import Catalog, merge
 from skipstone.catalog.segment import Segment, decode, encode
+from skipstone.errors import SkipstoneError
 
 __all__ = ["FOLDER", "FileStore", "load", "publish", "stamp"]
 
@@ -48,18 +51,30 @@ def stamp(store: FileStore) -> tuple[str, ...]:
 
 def load(store: FileStore, root: str) -> Catalog:
     """Read all segments; a damaged or newer one is an error that names it."""
-    segments = [
-        decode(store.read(f"{_BLOCKS}/{name}"), f"{root}/{_BLOCKS}/{name}") for name in _segments(store)
-    ]
-    return merge(segments)
+    return merge([_read(store, root, name) for name in _segments(store)])
+
+
+def _read(store: FileStore, root: str, name: str) -> Segment:
+    data = store.read(f"{_BLOCKS}/{name}")
+    segment = decode(data, f"{root}/{_BLOCKS}/{name}")
+    if name != _name(name.partition("-")[0], data):
+        raise SkipstoneError(
+            f"{root}/{_BLOCKS}/{name} is damaged (its bytes do not fit its name); delete it and index again."
+        )
+    return segment
+
+
+def _name(number: str, data: bytes) -> str:
+    return f"{number}-{hashlib.blake2b(data, digest_size=6).hexdigest()}.parquet"
 
 
 def publish(store: FileStore, segment: Segment, replace: bool = False) -> str:
     """Add a segment; with ``replace`` it then is the only one."""
     before = _segments(store)
     number = 1 + max((int(name.partition("-")[0]) for name in before), default=0)
-    name = f"{number:08d}-{uuid.uuid4().hex[:12]}.parquet"
-    store.write(f"{_BLOCKS}/{name}", encode(segment))
+    data = encode(segment)
+    name = _name(f"{number:08d}", data)
+    store.write(f"{_BLOCKS}/{name}", data)
     for old in before if replace else ():
         store.delete(f"{_BLOCKS}/{old}")
     return name

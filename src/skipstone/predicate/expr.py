@@ -14,8 +14,8 @@ Truth is three-valued. A filter keeps the rows for which it is true; false and N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from skipstone.predicate.types import BOOLEAN, Type
 
@@ -39,6 +39,7 @@ __all__ = [
     "is_opaque",
     "type_of",
     "walk",
+    "with_columns",
 ]
 
 Value = object
@@ -208,3 +209,22 @@ def columns_of(expr: Expr) -> frozenset[Column]:
 def is_opaque(expr: Expr) -> bool:
     """Whether any part of the expression is not understood."""
     return any(isinstance(node, Opaque) for node in walk(expr))
+
+
+def with_columns(expr: Expr, names: Mapping[tuple[str, ...], tuple[str, ...]]) -> Expr:
+    """The same expression with columns called by other paths; those not in ``names`` stay."""
+
+    def each(part: Expr) -> Expr:
+        return with_columns(part, names)
+
+    match expr:
+        case Column(path, type_):
+            return Column(names.get(path, path), type_)
+        case Call() | And() | Or():
+            return replace(expr, args=tuple(map(each, expr.args)))
+        case Comparison(op, left, right):
+            return Comparison(op, each(left), each(right))
+        case In() | IsNull() | Like() | Match() | Not():
+            return replace(expr, arg=each(expr.arg))
+        case _:
+            return expr

@@ -42,8 +42,9 @@ class ScanReport:
     """One scan of a registered table.
 
     ``files_total`` are the table's, ``files_pruned`` those that Spark or Delta left out by themselves,
-    ``files_unindexed`` those that are read because the catalog has no entry for them. ``failure`` is the
-    sentence that says why nothing was skipped.
+    ``files_unindexed`` those that are read because the catalog has no entry for them, ``files_foreign`` those
+    that are read because they were indexed under other reader settings. ``failure`` is the sentence that
+    says why nothing was skipped.
     """
 
     root: str
@@ -58,6 +59,7 @@ class ScanReport:
     skipped: tuple[SkipReason, ...] = ()
     unused: tuple[UnusedPredicate, ...] = ()
     failure: str = ""
+    files_foreign: int = 0
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
@@ -71,7 +73,12 @@ class ScanReport:
         for reason in self.skipped:
             yield f"  skipped {reason.files:,}: {reason.sentence} [{reason.code}]"
         if self.files_unindexed:
-            yield f"  read {self.files_unindexed:,} without an entry: index the table to judge them [NOT_INDEXED]"
+            yield f"  read {self.files_unindexed:,} without an entry: index to judge them [NOT_INDEXED]"
+        if self.files_foreign:
+            yield (
+                f"  read {self.files_foreign:,} indexed under other settings of the Parquet reader: "
+                "index under these to judge them [OTHER_SETTINGS]"
+            )
         for unused in self.unused:
             yield f"  not used: {unused.predicate}: {unused.sentence} [{unused.code}]"
         if self.failure:

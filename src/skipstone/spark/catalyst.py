@@ -51,6 +51,9 @@ def _build(raw: Mapping[str, Any], args: tuple[Expr, ...], names: ColumnNames, s
     type_ = type_from_json(raw["t"]) if "t" in raw else BOOLEAN
     if "x" in raw:
         code = "SESSION_DEPENDENT" if name in SESSION_DEPENDENT else raw["x"]
+        within = _culprit(args)
+        if code == "UNSUPPORTED" and within is not None:
+            return opaque(within.text, within.code, args, type_)
         return opaque(re.sub(r"#\d+L?", "", raw["s"]), code, args, type_)
     node = CatalystNode(name, raw["f"], type_, args, names, settings)
     if name in ("And", "Or"):
@@ -59,7 +62,13 @@ def _build(raw: Mapping[str, Any], args: tuple[Expr, ...], names: ColumnNames, s
         return Not(args[0])
     if name in _TRANSPARENT:
         return args[0]
-    culprit = next((part for arg in args for part in walk(arg) if isinstance(part, Opaque)), None)
+    culprit = _culprit(args)
     if culprit is not None:
         return opaque(culprit.text, culprit.code, args, type_)
     return rule_for(name)(node)
+
+
+def _culprit(args: tuple[Expr, ...]) -> Opaque | None:
+    """The part that is not understood; one with a better reason than that it is not supported, if any."""
+    found = [part for arg in args for part in walk(arg) if isinstance(part, Opaque)]
+    return min(found, key=lambda part: part.code == "UNSUPPORTED", default=None)

@@ -157,20 +157,26 @@ def _constant_text(expr: Expr) -> str | None:
     return expr.value if isinstance(expr, Literal) and isinstance(expr.value, str) else None
 
 
+def _pattern(expr: Expr) -> str | None:
+    """A pattern that Spark matches against decoded text, in which U+FFFD stands for any broken byte."""
+    text = _constant_text(expr)
+    return None if text is None or "\ufffd" in text else text
+
+
 def _like(node: CatalystNode) -> Expr:
-    pattern = _constant_text(node.args[1])
+    pattern = _pattern(node.args[1])
     return _generic(node) if pattern is None else Like(node.args[0], pattern, node.fields["escapeChar"])
 
 
 def _match(node: CatalystNode) -> Expr:
-    pattern = _constant_text(node.args[1])
+    pattern = (_pattern if node.name == "RLike" else _constant_text)(node.args[1])
     return _generic(node) if pattern is None else Match(_MATCHES[node.name], node.args[0], pattern)
 
 
 def _like_many(node: CatalystNode) -> Expr:
     parts: list[Expr] = []
     for pattern in node.fields["patterns"]:
-        if pattern is not None and not isinstance(pattern, str):
+        if pattern is not None and (not isinstance(pattern, str) or "\ufffd" in pattern):
             return _refuse(node)
         like = Literal(None, BOOLEAN) if pattern is None else Like(node.args[0], pattern)
         parts.append(Not(like) if node.name.startswith("Not") else like)

@@ -58,10 +58,17 @@ class ColumnNames:
         problem = _problem(attached)
         if not self.fields:
             return ResolvedName((*parent, attached.get(PHYSICAL_NAME, name)), None, problem)
-        known = self.fields.get(parent, {}).get(name)
+        siblings = self.fields.get(parent, {})
+        known = siblings.get(name) or _in_another_case(siblings, name)
         if known is None:
             return ResolvedName((*parent, name), None, problem or "UNKNOWN_COLUMN")
         return ResolvedName(known.path, known.type, problem or known.problem)
+
+
+def _in_another_case(siblings: Mapping[str, ResolvedName], name: str) -> ResolvedName | None:
+    """The one field that is spelled so but for case: a plan keeps the spelling of the query."""
+    found = [field for other, field in siblings.items() if other.lower() == name.lower()]
+    return found[0] if len(found) == 1 else None
 
 
 def _read_struct(
@@ -75,7 +82,7 @@ def _read_struct(
     for item in struct["fields"]:
         metadata = item.get("metadata") or {}
         path = (*parent, metadata.get(PHYSICAL_NAME, item["name"]))
-        problem = inherited or _problem(metadata)
+        problem = inherited or _problem(metadata) or _by_number(metadata)
         resolved = ResolvedName(path, type_from_object(item["type"]), problem)
         fields.setdefault(parent, {})[item["name"]] = resolved
         display[path] = prefix + item["name"]
@@ -83,8 +90,15 @@ def _read_struct(
             _read_struct(item["type"], path, f"{display[path]}.", problem, fields, display)
 
 
+def _by_number(metadata: Mapping[str, Any]) -> str:
+    """A reader may ask for columns by number, whatever their names."""
+    return "FIELD_ID" if "parquet.field.id" in metadata else ""
+
+
 def _problem(metadata: Mapping[str, Any]) -> str:
     if any(key.startswith("__") and key.endswith("metadata_col") for key in metadata):
         return "METADATA_COLUMN"
+    if "__COLLATIONS" in metadata:
+        return "COLLATION"  # in JSON the type is a plain string, and the collation is only here
     # A file without this column reads as the default value, whatever was known about the file.
     return "COLUMN_DEFAULT" if "EXISTS_DEFAULT" in metadata else ""

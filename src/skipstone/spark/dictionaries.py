@@ -55,7 +55,8 @@ class Dictionary:
     def complete(self, words: pa.Array) -> npt.NDArray[np.bool_]:
         """The blocks whose values are all in the dictionary."""
         present: npt.NDArray[np.int64] = words.fill_null(0).to_numpy(zero_copy_only=False)
-        return (present >> _OTHER) & 1 == 0
+        complete: npt.NDArray[np.bool_] = (present >> _OTHER) & 1 == 0
+        return complete
 
 
 def _long(value: int) -> SparkColumn:

@@ -46,5 +46,6 @@ def _check(spark: SparkSession) -> None:
         )
     if not spark.version.startswith(f"{TESTED}."):
         raise SkipstoneError(
-            f"skipstone is tested with Spark {TESTED}.x and this is Spark {spark.version}; install pyspark=={TESTED}.*."
+            f"skipstone is tested with Spark {TESTED}.x and this is Spark {spark.version}; "
+            f"install pyspark=={TESTED}.*."
         )

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.render import to_sql
 from skipstone.scan.report import Explanation, ScanReport, skip_reasons, unused_predicates
-from skipstone.spark.runtime import Runtime
+from skipstone.spark.runtime import Question, Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
 
 __all__ = ["Explanation", "explain_query", "query_frame"]
@@ -49,4 +49,10 @@ def _report(runtime: Runtime, scan: DecidedScan) -> ScanReport:
         skipped=() if decision is None else skip_reasons(decision, catalog, scan.skipped),
         unused=() if decision is None else unused_predicates(decision),
         failure=figures["failure"],
+        files_foreign=0 if scan.question is None else _foreign(runtime, scan, scan.question),
     )
+
+
+def _foreign(runtime: Runtime, scan: DecidedScan, question: Question) -> int:
+    foreign = runtime.catalog(scan.root).foreign(dict(question.settings))
+    return int((foreign & scan.offered).sum())

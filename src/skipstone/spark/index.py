@@ -6,17 +6,23 @@ publish. A file is asked for by path, size and time, so a file that was overwrit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, Files, Segment, merge, publish
-from skipstone.predicate.blocks import Counts, Feature
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.blocks import BlockSet, Counts, Feature
 from skipstone.predicate.expr import Column, Expr
 from skipstone.predicate.render import to_sql
+from skipstone.predicate.types import Kind
 from skipstone.spark.kept import Kept, columns_to_keep, expressions_to_keep, features_to_keep
 from skipstone.spark.progress import Progress, watch
 from skipstone.spark.runtime import Runtime
@@ -26,6 +32,10 @@ from skipstone.spark.table_files import TableFiles
 __all__ = ["IndexReport", "index_files"]
 
 _MOST_SEGMENTS = 16
+Flags = npt.NDArray[np.bool_]
+_TIMESTAMPS = (Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
+_TIMESTAMP = re.compile(r'"(?:type|elementType|keyType|valueType)"\s*:\s*"timestamp(?:_ntz)?"')
+_YEAR_1901 = -2_177_452_800_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +69,18 @@ def index_files(
     none = files.frame(spark, np.zeros(0, np.int64))
     kept, wanted = _what_to_keep(spark, none, files, catalog, expressions, features, rebuild)
     asked: set[Expr] = {item.expr for item in kept if not isinstance(item.expr, Column)}
-    todo = np.arange(len(files.files)) if rebuild else _missing(files.files, catalog, asked, set(wanted))
+    foreign = catalog.foreign(runtime.settings(spark))
+    todo = (
+        np.arange(len(files.files))
+        if rebuild
+        else _missing(files.files, catalog, foreign, asked, set(wanted))
+    )
     if len(todo):
         with watch(spark, progress, f"indexing {len(todo):,} files"):
             blocks = compute(spark, files, todo, kept, wanted)
         settings = runtime.settings(spark)
+        if not _has_old_timestamps(files, blocks):
+            del settings["user.timezone"]
         texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
         segment = Segment(_some(files.files, todo), blocks, settings, started.isoformat(), texts)
         publish(runtime.store(files.root), segment, replace=rebuild)
@@ -82,6 +99,19 @@ def index_files(
     )
 
 
+def _has_old_timestamps(files: TableFiles, blocks: BlockSet) -> bool:
+    """Whether what was read may depend on the JVM's time zone.
+
+    Old writers and the legacy mode store timestamps before 1900 in the hybrid calendar, and Spark puts them
+    into today's by that zone. Timestamps inside arrays and maps are not seen here and count as old.
+    """
+    known = [s for e, s in blocks.statistics.items() if isinstance(e, Column) and s.type.kind in _TIMESTAMPS]
+    in_schema, in_paths = (len(_TIMESTAMP.findall(s)) for s in (files.schema, files.partition_schema))
+    if in_schema - in_paths > len(known):
+        return True
+    return any(pc.any(pc.less(statistics.low, _YEAR_1901)).as_py() for statistics in known)
+
+
 def _what_to_keep(
     spark: SparkSession,
     frame: DataFrame,
@@ -93,19 +123,29 @@ def _what_to_keep(
 ) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
     """The columns, what is asked for now, and what earlier runs were asked for."""
     kept = {item.expr: item for item in columns_to_keep(files.schema, files.partition_schema)}
-    texts = dict.fromkeys(expressions)
-    wanted = dict.fromkeys(features)
-    if not rebuild:
-        texts |= dict.fromkeys(catalog.expression_texts)
-        wanted |= dict.fromkeys(feature.text for feature in catalog.blocks.features)
-    for item in expressions_to_keep(spark, frame, files.schema, tuple(texts)):
+    for item in expressions_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(expressions))):
         kept.setdefault(item.expr, item)
-    read = features_to_keep(spark, frame, files.schema, tuple(wanted))
-    return tuple(kept.values()), tuple({feature.predicate: feature for feature in read}.values())
+    wanted = list(features_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(features))))
+    if not rebuild:
+        # What was asked for once may read a column that has gone since; then it is forgotten.
+        for text in _others(catalog.expression_texts, expressions):
+            with suppress(SkipstoneError):
+                for item in expressions_to_keep(spark, frame, files.schema, (text,)):
+                    kept.setdefault(item.expr, item)
+        for text in _others((feature.text for feature in catalog.blocks.features), features):
+            with suppress(SkipstoneError):
+                wanted += features_to_keep(spark, frame, files.schema, (text,))
+    return tuple(kept.values()), tuple({feature.predicate: feature for feature in wanted}.values())
 
 
-def _missing(files: Files, catalog: Catalog, asked: set[Expr], wanted: set[Feature]) -> Counts:
-    """Places of the files with no entry, or with one that lacks something that is asked for."""
+def _others(texts: Iterable[str], asked: Sequence[str]) -> list[str]:
+    return [text for text in dict.fromkeys(texts) if text not in asked]
+
+
+def _missing(
+    files: Files, catalog: Catalog, foreign: Flags, asked: set[Expr], wanted: set[Feature]
+) -> Counts:
+    """Places of the files with no entry that counts now, or with one that lacks what is asked for."""
     complete = np.array(
         [
             asked <= set(segment.blocks.statistics) and wanted <= set(segment.blocks.features)
@@ -119,6 +159,7 @@ def _missing(files: Files, catalog: Catalog, asked: set[Expr], wanted: set[Featu
         entry = entries.get(path, -1)
         same = (
             entry >= 0
+            and not foreign[entry]
             and catalog.files.sizes[entry] == files.sizes[place]
             and catalog.files.times[entry] == files.times[place]
             and complete[catalog.segment_of[entry]]

@@ -124,8 +124,10 @@ def _read(spark: SparkSession, frame: DataFrame, schema: str, text: str, what: s
     except PySparkException as problem:
         raise _unreadable(what, text, problem) from problem
     names = ColumnNames.from_schema(schema)
-    # Before the optimizer has run, the clock and the session can still be seen in the expression.
-    _refuse(expr_from_catalyst(expression_json(spark, _projected(analyzed)), names), what, text)
+    # Before the optimizer has run, the clock and the session can still be seen in the expression, but so can
+    # forms that only the optimizer resolves, such as BETWEEN's.
+    before = expr_from_catalyst(expression_json(spark, _projected(analyzed)), names)
+    _refuse(before, what, text, but="UNSUPPORTED")
     projected = _projected(optimized) if hasattr(optimized, "projectList") else _projected(analyzed)
     expr = expr_from_catalyst(expression_json(spark, projected), names)
     _refuse(expr, what, text)
@@ -140,8 +142,8 @@ def _projected(plan: Any) -> Any:
     return plan.projectList().head()
 
 
-def _refuse(expr: Expr, what: str, text: str) -> None:
-    culprit = next((part for part in walk(expr) if isinstance(part, Opaque)), None)
+def _refuse(expr: Expr, what: str, text: str, but: str = "") -> None:
+    culprit = next((part for part in walk(expr) if isinstance(part, Opaque) and part.code != but), None)
     if culprit is not None:
         why = _SENTENCES.get(culprit.code, f"{culprit.text} is not supported")
         raise SkipstoneError(f"The {what} {text} cannot be kept: {why} ({culprit.code}).")

@@ -164,7 +164,8 @@ def _feature_words(job: _Job, features: Sequence[Feature]) -> Iterator[Named]:
     for start in range(0, len(features), _FEATURES_A_WORD):
         word = F.lit(0).cast("bigint")
         for bit, feature in enumerate(features[start : start + _FEATURES_A_WORD]):
-            holds = F.coalesce(job.column(f"({feature.text})"), F.lit(False))
+            # Where evaluation fails the bit is set: a filter that implies the feature may not get that far.
+            holds = F.coalesce(job.column(f"coalesce(({feature.text}), false)"), F.lit(True))
             word = word.bitwiseOR(
                 F.when(holds, F.lit(1 << bit).cast("bigint")).otherwise(F.lit(0).cast("bigint"))
             )

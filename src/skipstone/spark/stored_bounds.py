@@ -14,7 +14,7 @@ from skipstone.predicate.expr import Value
 from skipstone.predicate.truncate import truncate_max, truncate_min
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["arrow_type", "bounds_array", "canonical_values"]
+__all__ = ["arrow_type", "bounds_array", "canonical_array", "canonical_values"]
 
 _LONGEST = 64
 
@@ -49,6 +49,16 @@ def _numbers(found: pa.Array, type_: Type) -> pa.Array:
     if pa.types.is_date32(found.type):
         found = found.cast(pa.int32())
     return found.cast(wanted)
+
+
+def canonical_array(column: pa.Array, type_: Type) -> pa.Array:
+    """Rows' values in the Arrow type of bounds; strings come as bytes, invalid ones become NULL."""
+    if type_.kind is not Kind.STRING:
+        return column if type_.kind is Kind.BINARY else _numbers(column, type_)
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([_decoded(value) for value in column.to_pylist()], pa.string())
 
 
 def canonical_values(column: pa.Array, type_: Type) -> tuple[Value, ...]:

@@ -1,16 +1,18 @@
-"""A table as its user sees it: by path or by name, with everything that skipstone can do for it."""
+"""A table as it lies: listed, indexed, explained and replayed. No data is moved here."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
-from skipstone.spark.enable import enable
 from skipstone.spark.explain import Explanation, explain_query
+from skipstone.spark.failures import sentence_of
 from skipstone.spark.index import IndexReport, index_files
 from skipstone.spark.progress import Progress
 from skipstone.spark.replay import ReplayReport, replay_queries
@@ -19,30 +21,17 @@ from skipstone.spark.status import TableStatus, table_status
 from skipstone.spark.table_files import TableFiles, open_files
 from skipstone.workload.queries import Workload
 
-__all__ = ["Table", "table"]
+__all__ = ["IndexedTable", "split_source"]
 
 
-def table(spark: SparkSession, source: str) -> Table:
-    """A Delta table or a directory of Parquet files, by path or by catalog name.
-
-    ``source`` may be ``name=path``; then ``name`` is what queries call the table.
-    """
-    enable(spark)
-    name, path = _split(source)
-    found = Table(spark, path, name)
-    found.files()
-    if name is not None:
-        found.frame().createOrReplaceTempView(name)
-    return found
-
-
-def _split(source: str) -> tuple[str | None, str]:
+def split_source(source: str) -> tuple[str | None, str]:
+    """The name and the path of ``name=path``; no name for anything else."""
     match = re.fullmatch(r"([A-Za-z_]\w*)=(.+)", source)
     return (match[1], match[2]) if match else (None, source)
 
 
-class Table:
-    """One table. Made by :func:`table`."""
+class IndexedTable:
+    """One table and its catalog: what can be done without moving any data."""
 
     def __init__(self, spark: SparkSession, source: str, name: str | None = None) -> None:
         """Remember where the table is; nothing is read yet."""
@@ -57,9 +46,9 @@ class Table:
             if not _is_path(self.source):
                 return self.spark.table(self.source)
             return self.spark.read.format("delta" if self._is_delta() else "parquet").load(self.source)
-        except PySparkException as problem:
-            first = (problem.getMessage() or str(problem)).strip().splitlines()[0].rstrip(".")
-            raise SkipstoneError(f"{self.source} is not a table that can be read: {first}.") from problem
+        except (PySparkException, Py4JJavaError) as problem:
+            why = (sentence_of(problem) or "").rstrip(".")
+            raise SkipstoneError(f"{self.source} is not a table that can be read: {why}.") from problem
 
     def _is_delta(self) -> bool:
         return "_delta_log" in self._runtime.store(self.source.rstrip("/")).names("")
@@ -99,7 +88,10 @@ class Table:
 
     def replay(self, queries: Workload, progress: Progress | None = None) -> ReplayReport:
         """Run queries with skipping on and off and compare."""
-        return replay_queries(self.spark, self._runtime, self._current(), queries, progress)
+        files = self.files()
+        with suppress(SkipstoneError):  # queries run without a catalog too; why it is unusable was logged
+            self._runtime.refresh(files.root)
+        return replay_queries(self.spark, self._runtime, files, queries, progress)
 
 
 def _is_path(source: str) -> bool:

@@ -13,11 +13,21 @@ from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import Counts
 from skipstone.spark.janino import new_instance
 
-__all__ = ["TableFiles", "has_delta", "longs", "open_files"]
+__all__ = [
+    "BASE",
+    "DELTA_FILES",
+    "TableFiles",
+    "has_delta",
+    "longs",
+    "open_files",
+    "open_handle",
+    "packed_bits",
+]
 
 BASE = ("CatalystJson", "Skipstone")
 _OPENER = (*BASE, "SkipstoneFiles", "SkipstoneOpener")
-_DELTA_OPENER = (*_OPENER, "SkipstoneDeltaFiles", "SkipstoneDeltaOpener")
+DELTA_FILES = (*_OPENER, "SkipstoneDeltaFiles")
+_DELTA_OPENER = (*DELTA_FILES, "SkipstoneDeltaOpener")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,15 +44,27 @@ class TableFiles:
 
     def frame(self, spark: SparkSession, chosen: Counts) -> DataFrame:
         """All rows of the files at the chosen places, those behind deletion vectors included."""
-        bits = np.zeros(len(self.files), np.bool_)
-        bits[chosen] = True
-        packed = np.packbits(bits, bitorder="little").tobytes()
-        return DataFrame(self.handle.frame(spark._jsparkSession, packed), spark)
+        bits = packed_bits(chosen, len(self.files))
+        return DataFrame(self.handle.frame(spark._jsparkSession, bits), spark)
+
+    def live(self, spark: SparkSession, chosen: Counts) -> DataFrame:
+        """The rows that the table has in the files at the chosen places."""
+        if self.format != "delta":
+            return self.frame(spark, chosen)
+        bits = packed_bits(chosen, len(self.files))
+        return DataFrame(self.handle.live(spark._jsparkSession, bits), spark)
 
     def per_file(self, spark: SparkSession, aggregate: DataFrame) -> tuple[DataFrame, Counts]:
         """One row per file of an aggregate over a frame of this table, and the files' places."""
         found = self.handle.perFile(spark._jsparkSession, aggregate._jdf)
         return DataFrame(found.rows(), spark), longs(found.files())
+
+
+def packed_bits(places: Counts, size: int) -> bytes:
+    """A set of places for the JVM's BitSet."""
+    bits = np.zeros(size, np.bool_)
+    bits[places] = True
+    return np.packbits(bits, bitorder="little").tobytes()
 
 
 def longs(data: bytes) -> Counts:
@@ -68,9 +90,20 @@ def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
     handle = opener.open(frame._jdf)
     if handle is None:
         raise SkipstoneError(f"{name} is not a Delta table or a directory of Parquet files.")
+    return open_handle(spark, handle, opener)
+
+
+def open_handle(spark: SparkSession, handle: Any, opener: Any = None) -> TableFiles:
+    """The files that the JVM has listed."""
     paths = bytes(handle.paths()).decode()
     files = Files(tuple(paths.split("\0")) if paths else (), longs(handle.sizes()), longs(handle.times()))
     format_ = "delta" if "Delta" in handle.getClass().getSimpleName() else "parquet"
     return TableFiles(
-        handle.root(), format_, handle.schema(), handle.partitionSchema(), files, handle, opener
+        handle.root(),
+        format_,
+        handle.schema(),
+        handle.partitionSchema(),
+        files,
+        handle,
+        opener or new_instance(spark, *_OPENER),
     )

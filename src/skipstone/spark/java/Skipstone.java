@@ -34,6 +34,7 @@ import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,6 +90,8 @@ public final class Skipstone {
         final HashMap ordinals;
         final long[] sizes;
         final long[] times;
+        /** Lower-case names that occur as name=value in the paths. */
+        final java.util.Set partitions = new java.util.HashSet();
 
         Table(String root, String[] paths, long[] sizes, long[] times) {
             this.root = root;
@@ -97,6 +100,7 @@ public final class Skipstone {
             this.ordinals = new HashMap(paths.length * 2);
             for (int i = 0; i < paths.length; i++) {
                 this.ordinals.put(paths[i], Integer.valueOf(i));
+                addPartitions(paths[i], this.partitions);
             }
         }
 
@@ -156,8 +160,8 @@ public final class Skipstone {
         /** The table's root; "" for a relation to leave alone, null for one this adapter does not know. */
         String root(HadoopFsRelation relation);
 
-        /** The schema under which the files are read, with physical column names where these differ. */
-        String schema(HadoopFsRelation relation);
+        /** The schema under which the files are read, with physical names; columns it lacks are not judged. */
+        String schema(HadoopFsRelation relation, Table table);
 
         /** An index over the files that are not skipped; fills in the scan's figures. */
         FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan);
@@ -364,12 +368,30 @@ public final class Skipstone {
                 Thread.currentThread().interrupt();
             }
             record.failure = String.valueOf(failure.getMessage());
+            countAll(record, relation.location());
             remember(record);
             LOG.warn("skipstone reads all of " + record.root + ": " + record.failure);
         }
         return scan;
     }
 
+    /** The figures of a scan that reads whatever it would read without us. */
+    private static void countAll(Scan record, FileIndex files) {
+        record.offered.clear();
+        record.skipped.clear();
+        try {
+            long count = files.inputFiles().length;
+            long size = files.sizeInBytes();
+            record.filesTotal = count;
+            record.filesOffered = count;
+            record.filesKept = count;
+            record.bytesTotal = size;
+            record.bytesOffered = size;
+            record.bytesKept = size;
+        } catch (Exception unlisted) {
+            LOG.warn("skipstone cannot list " + record.root + ": " + unlisted);
+        }
+    }
 
     private LogicalRelation ask(
             Adapter adapter, Table table, LogicalRelation scan, HadoopFsRelation relation, Expression condition,
@@ -378,7 +400,7 @@ public final class Skipstone {
         record.version = table.version;
         record.relation = scan;
         record.condition = condition;
-        record.question = question(table, relation, condition, adapter.schema(relation));
+        record.question = question(table, relation, condition, adapter.schema(relation, table));
         Object answer = decider.apply(record.question);
         if (!(answer instanceof byte[])) {
             throw new IllegalStateException(String.valueOf(answer));
@@ -442,7 +464,11 @@ public final class Skipstone {
         "spark.sql.parquet.binaryAsString", "spark.sql.parquet.int96AsTimestamp",
         "spark.sql.parquet.int96TimestampConversion", "spark.sql.parquet.datetimeRebaseModeInRead",
         "spark.sql.parquet.int96RebaseModeInRead", "spark.sql.parquet.fieldId.read.enabled",
-        "spark.sql.legacy.parquet.nanosAsLong", "spark.sql.parquet.inferTimestampNTZ.enabled"};
+        "spark.sql.legacy.parquet.nanosAsLong", "spark.sql.parquet.inferTimestampNTZ.enabled",
+        "spark.sql.caseSensitive", "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"};
+
+    /** When set, timestamps that are stored as INT96 are converted by the session's time zone. */
+    private static final String CONVERSION = "spark.sql.parquet.int96TimestampConversion";
 
     private static final String[] READER_OPTIONS = {"datetimerebasemode", "int96rebasemode"};
 
@@ -454,8 +480,12 @@ public final class Skipstone {
         StringBuilder out = new StringBuilder("{");
         for (int i = 0; i < READER_SETTINGS.length; i++) {
             out.append(i == 0 ? "" : ",").append(quote(READER_SETTINGS[i])).append(':');
-            out.append(quote(conf.getConfString(READER_SETTINGS[i])));
+            String value = conf.getConfString(READER_SETTINGS[i]);
+            boolean zoned = READER_SETTINGS[i].equals(CONVERSION) && value.equals("true");
+            out.append(quote(zoned ? value + " " + conf.sessionLocalTimeZone() : value));
         }
+        // Timestamps of the hybrid calendar are read by the time zone of the JVM.
+        out.append(",\"user.timezone\":").append(quote(java.util.TimeZone.getDefault().getID()));
         return out.append('}').toString();
     }
 
@@ -542,11 +572,41 @@ public final class Skipstone {
                 return null;
             }
             Seq roots = (Seq) location.rootPaths();
-            return roots.size() == 1 ? roots.head().toString() : null;
+            if (roots.isEmpty()) {
+                return null;
+            }
+            // Of a table whose partitions were chosen from a metastore, the roots are these partitions.
+            Path common = (Path) roots.head();
+            Iterator others = roots.iterator();
+            while (others.hasNext()) {
+                Path other = (Path) others.next();
+                while (common != null && !within(common, other)) {
+                    common = common.getParent();
+                }
+            }
+            return common == null ? null : common.toString();
         }
 
-        public String schema(HadoopFsRelation relation) {
-            return relation.schema().json();
+        private static boolean within(Path above, Path path) {
+            return (path + "/").startsWith(above + "/");
+        }
+
+        /**
+         * A partition's value follows from its path only when the table's root is what is read, and read as
+         * partitioned. A metastore may say otherwise, and where a path is not looked at, a column of that name
+         * may be stored in the files.
+         */
+        public String schema(HadoopFsRelation relation, Table table) {
+            Seq roots = (Seq) relation.location().rootPaths();
+            boolean whole = roots.size() == 1 && roots.head().toString().equals(table.root);
+            java.util.Set partitions = lowerCase(relation.partitionSchema().fieldNames());
+            java.util.Set doubtful = new java.util.HashSet(table.partitions);
+            if (whole && !(relation.location() instanceof CatalogFileIndex)) {
+                doubtful.removeAll(partitions);
+            } else {
+                doubtful.addAll(partitions);
+            }
+            return without(relation.schema(), doubtful).json();
         }
 
         public FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan) {
@@ -565,6 +625,38 @@ public final class Skipstone {
             index.size = scan.bytesKept;
             return index;
         }
+    }
+
+    /** Adds, in lower case, the names of the name=value folders of a path. */
+    public static void addPartitions(String path, java.util.Set names) {
+        int start = 0;
+        for (int end = path.indexOf('/'); end >= 0; end = path.indexOf('/', start)) {
+            int equals = path.indexOf('=', start);
+            if (equals > start && equals < end) {
+                names.add(path.substring(start, equals).toLowerCase(java.util.Locale.ROOT));
+            }
+            start = end + 1;
+        }
+    }
+
+    public static java.util.Set lowerCase(String[] names) {
+        java.util.Set out = new java.util.HashSet();
+        for (int i = 0; i < names.length; i++) {
+            out.add(names[i].toLowerCase(java.util.Locale.ROOT));
+        }
+        return out;
+    }
+
+    /** The schema without the columns of these lower-case names. */
+    public static StructType without(StructType schema, java.util.Set names) {
+        List kept = new ArrayList();
+        StructField[] fields = schema.fields();
+        for (int i = 0; i < fields.length; i++) {
+            if (!names.contains(fields[i].name().toLowerCase(java.util.Locale.ROOT))) {
+                kept.add(fields[i]);
+            }
+        }
+        return new StructType((StructField[]) kept.toArray(new StructField[kept.size()]));
     }
 
     public static Seq emptySeq() {

@@ -29,7 +29,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return location instanceof TahoeFileIndex ? "" : null;
     }
 
-    public String schema(HadoopFsRelation relation) {
+    public String schema(HadoopFsRelation relation, Skipstone.Table table) {
         return ((PreparedDeltaFileIndex) relation.location()).preparedScan().scannedSnapshot().metadata().schemaString();
     }
 

@@ -1,29 +1,42 @@
 package skipstone;
 
 import java.util.BitSet;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
-import org.apache.spark.sql.delta.files.TahoeFileIndex;
-import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import scala.Option;
 import scala.Product;
 
-/** The files of a Delta table's newest snapshot. */
+/** Files of a Delta table: those of a snapshot, or some that are written but not committed yet. */
 public final class SkipstoneDeltaFiles extends SkipstoneFiles {
     private final Snapshot snapshot;
     private final AddFile[] files;
 
-    public SkipstoneDeltaFiles(LogicalRelation scan, TahoeFileIndex index, Snapshot snapshot) {
-        super(scan, index.path().toString());
+    public SkipstoneDeltaFiles(Snapshot snapshot, AddFile[] files) {
+        super(null, snapshot.dataPath().toString());
         this.snapshot = snapshot;
-        this.files = (AddFile[]) snapshot.allFiles().collect();
+        this.files = files;
         for (int i = 0; i < files.length; i++) {
-            String absolute = index.absolutePath(files[i].path()).toString();
+            Path path = new Path(java.net.URI.create(files[i].path()));
+            String absolute = (path.isAbsolute() ? path : new Path(snapshot.dataPath(), path)).toString();
             add(files[i].path(), absolute, files[i].size(), files[i].modificationTime());
         }
+    }
+
+    public static SkipstoneDeltaFiles newest(DeltaLog log) {
+        Snapshot snapshot = log.update(false, Option.empty(), Option.empty());
+        return new SkipstoneDeltaFiles(snapshot, (AddFile[]) snapshot.allFiles().collect());
+    }
+
+    public Snapshot snapshot() {
+        return snapshot;
+    }
+
+    public AddFile file(int place) {
+        return files[place];
     }
 
     public long version() {
@@ -31,7 +44,7 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
     }
 
     public String schema() {
-        return snapshot.schema().json();
+        return snapshot.metadata().schemaString();
     }
 
     public String partitionSchema() {
@@ -40,10 +53,19 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
 
     /** Deletion vectors are left off: a restored table may bring the deleted rows back. */
     public Dataset frame(SparkSession session, byte[] chosen) {
+        return read(session, chosen, true);
+    }
+
+    /** The rows that the table has in the chosen files now. */
+    public Dataset live(SparkSession session, byte[] chosen) {
+        return read(session, chosen, false);
+    }
+
+    private Dataset read(SparkSession session, byte[] chosen, boolean deletedToo) {
         BitSet wanted = BitSet.valueOf(chosen);
         scala.collection.mutable.ListBuffer some = new scala.collection.mutable.ListBuffer();
         for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
-            some.addOne(whole(files[i]));
+            some.addOne(deletedToo ? with(files[i], "deletionVector", null) : files[i]);
         }
         // Delta takes whatever session is active; the settings of this one decide how files are split.
         Option before = org.apache.spark.sql.SparkSession.getActiveSession();
@@ -52,26 +74,30 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
             DeltaLog log = DeltaLog.forTable(session, snapshot.dataPath());
             return (Dataset) log.createDataFrame(snapshot, some.toList(), false, Option.empty());
         } finally {
-            if (before.isDefined()) {
-                org.apache.spark.sql.SparkSession.setActiveSession((org.apache.spark.sql.SparkSession) before.get());
-            } else {
-                org.apache.spark.sql.SparkSession.clearActiveSession();
-            }
+            restore(before);
         }
     }
 
-    /** The file without its deletion vector. By reflection, for Janino cannot compile AddFile's constructor. */
-    private static Object whole(AddFile file) {
+    public static void restore(Option session) {
+        if (session.isDefined()) {
+            org.apache.spark.sql.SparkSession.setActiveSession((org.apache.spark.sql.SparkSession) session.get());
+        } else {
+            org.apache.spark.sql.SparkSession.clearActiveSession();
+        }
+    }
+
+    /** A copy with one field changed. By reflection, for Janino cannot compile calls of AddFile's constructor. */
+    public static AddFile with(AddFile file, String name, Object value) {
         try {
             Product product = (Product) file;
             Object[] fields = new Object[product.productArity()];
             for (int i = 0; i < fields.length; i++) {
-                fields[i] = product.productElementName(i).equals("deletionVector") ? null : product.productElement(i);
+                fields[i] = product.productElementName(i).equals(name) ? value : product.productElement(i);
             }
             java.lang.reflect.Constructor[] constructors = AddFile.class.getConstructors();
             for (int i = 0; i < constructors.length; i++) {
                 if (constructors[i].getParameterTypes().length == fields.length) {
-                    return constructors[i].newInstance(fields);
+                    return (AddFile) constructors[i].newInstance(fields);
                 }
             }
             throw new IllegalStateException("AddFile has an unexpected shape");

@@ -11,6 +11,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.datasources.CatalogFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.FilePartition;
 import org.apache.spark.sql.execution.datasources.FileScanRDD;
@@ -22,7 +23,7 @@ import scala.collection.Iterator;
 /** The files of a table as they lie now, data frames over some of them, and aggregates per file. */
 public class SkipstoneFiles {
     /** Names the files as the catalog does: relative to the root for plain files, as in its log for Delta. */
-    protected final List paths = new ArrayList();
+    public final List paths = new ArrayList();
     protected final List sizes = new ArrayList();
     protected final List times = new ArrayList();
     /** Absolute path to position. */
@@ -46,8 +47,20 @@ public class SkipstoneFiles {
         return root;
     }
 
+    /** Without columns whose name is in the paths, unless it is from there that they are read. */
     public String schema() {
-        return scan.schema().json();
+        HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+        java.util.Set partitions = Skipstone.lowerCase(relation.partitionSchema().fieldNames());
+        java.util.Set doubtful = new java.util.HashSet();
+        for (int i = 0; i < paths.size(); i++) {
+            Skipstone.addPartitions((String) paths.get(i), doubtful);
+        }
+        if (relation.location() instanceof CatalogFileIndex) {
+            doubtful.addAll(partitions);
+        } else {
+            doubtful.removeAll(partitions);
+        }
+        return Skipstone.without(scan.schema(), doubtful).json();
     }
 
     public String partitionSchema() {

@@ -1,0 +1,5 @@
+"""``python -m skipstone.cli`` is the ``skipstone`` command."""
+
+from skipstone.cli.main import app
+
+app(prog_name="skipstone")

@@ -1,0 +1,40 @@
+"""``skipstone advise``: every layout simulated on a sample."""
+
+from __future__ import annotations
+
+import typer
+
+import skipstone
+from skipstone.cli.output import print_json, progress, warn
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries
+
+__all__ = ["run"]
+
+
+def run(
+    table: Source,
+    queries: Queries,
+    dialect: Dialect = "spark",
+    block_rows: BlockRows = None,
+    partition_by: PartitionBy = None,
+    num_features: NumFeatures = None,
+    more: MoreTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how much of the table the queries would scan under each layout, against the table as it lies."""
+    workload = skipstone.read_queries(queries, dialect)
+    with progress() as told:
+        advice = open_table(table, more).advise(
+            workload,
+            block_rows=block_rows,
+            partition_by=partition_by,
+            num_features=num_features,
+            progress=told,
+        )
+    for broken in advice.unusable:
+        warn(f"{queries}, {broken}")
+    if as_json:
+        print_json(advice.to_dict())
+    else:
+        typer.echo(str(advice))

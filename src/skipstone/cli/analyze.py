@@ -1,0 +1,50 @@
+"""``skipstone analyze``: what a query log says about a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import skipstone
+from skipstone.cli.output import print_json, warn
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.wishes import Dialect, NumFeatures, Queries
+from skipstone.workload.draw import draw
+
+__all__ = ["run"]
+
+
+def run(
+    table: Source,
+    queries: Queries,
+    dialect: Dialect = "spark",
+    num_features: NumFeatures = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=1, help="Queries that a feature must subsume; cross-validated if not given."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="PNG", help="Draw the commonality and stability curves.")
+    ] = None,
+    parsed: Annotated[
+        Path | None, typer.Option(metavar="JSON", help="Write the parsed workload to this file.")
+    ] = None,
+    more: MoreTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the predicates of a query log, the features mined from them, how common and stable they are."""
+    workload = skipstone.read_queries(queries, dialect)
+    found = open_table(table, more).analyze(workload, num_features=num_features, threshold=threshold)
+    for broken in found.unusable:
+        warn(f"{queries}, {broken}")
+    if plot is not None:
+        draw(found.report.curves, plot)
+    if parsed is not None:
+        parsed.write_text(json.dumps(found.parsed, indent=2), encoding="utf-8")
+    if as_json:
+        print_json(found.report.to_dict())
+    else:
+        typer.echo(str(found.report))

@@ -1,0 +1,70 @@
+"""``skipstone bench``: run a benchmark and show its figures against their bars."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from skipstone.cli.output import fail, print_json, print_table
+from skipstone.cli.quiet import without_java_banner
+from skipstone.cli.tables import AsJson
+
+__all__ = ["run"]
+
+_PACKAGE = "skipstone.bench"
+
+
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark, such as skip.")],
+    as_json: AsJson = False,
+) -> None:
+    """Run a benchmark; its figures go to benchmarks/results/NAME.json too."""
+    benchmark = _find(name)
+    with without_java_banner():
+        figures = benchmark.run()
+    if as_json:
+        print_json(figures)
+    else:
+        print_table(_table(figures))
+    missed = [str(figure["name"]) for figure in figures if figure.get("holds") is False]
+    if missed:
+        fail(f"{', '.join(missed)}: the bar was missed.")
+
+
+def _find(name: str) -> Any:
+    """The module of a benchmark, which is loaded only now: benchmarks need more than the commands do."""
+    try:
+        package = importlib.import_module(_PACKAGE)
+    except ModuleNotFoundError:
+        fail("This installation has no benchmarks.")
+    known = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    module = importlib.import_module(f"{_PACKAGE}.{name}") if name in known else None
+    if module is None or not hasattr(module, "run"):
+        raise typer.BadParameter(f"there is no benchmark {name}.", param_hint="NAME")
+    return module
+
+
+def _table(figures: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("figure", "value", "bar", "holds"):
+        table.add_column(title, justify="left" if title == "figure" else "right")
+    for figure in figures:
+        bar = figure.get("bar")
+        holds = {True: "yes", False: "NO"}.get(figure.get("holds", None), "-")
+        table.add_row(
+            str(figure["name"]),
+            _amount(figure["value"], figure),
+            "-" if bar is None else _amount(bar, figure),
+            holds,
+        )
+    return table
+
+
+def _amount(value: Any, figure: Mapping[str, Any]) -> str:
+    number = f"{value:,.4g}" if isinstance(value, float) else str(value)
+    return f"{number} {figure.get('unit', '')}".strip()

@@ -1,0 +1,106 @@
+"""``skipstone demo``: the whole story on generated data."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import skipstone
+from skipstone.cli import demo_data, index, replay
+from skipstone.cli.output import count, print_json, progress
+from skipstone.cli.quiet import quiet_session
+from skipstone.cli.tables import AsJson
+from skipstone.errors import SkipstoneError
+from skipstone.spark.replay import ReplayReport
+
+__all__ = ["run"]
+
+_EXPLAINED = 6  # the place of the query with an OR of two different kinds
+
+
+def run(
+    directory: Annotated[
+        Path | None,
+        typer.Option("--dir", metavar="DIR", help="Where to put the table; a new one by default."),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=64, help="How many orders to generate.")] = 2_000_000,
+    as_json: AsJson = False,
+) -> None:
+    """Generate a table, index it, run queries with skipping on and off, and show the difference."""
+    where = _prepare(directory)
+    orders, queries = where / "orders", where / "queries.sql"
+    tell = _Teller(silent=as_json)
+    tell(f"1. Starting Spark and writing {count(rows, 'order')} of a web shop to {orders}")
+    spark = quiet_session()
+    demo_data.write_orders(orders, rows)
+    queries.write_text(demo_data.QUERIES, encoding="utf-8")
+    tell(f"\n2. skipstone index {orders} {_flags()}")
+    table = skipstone.table(spark, f"orders={orders}")
+    with progress() as told:
+        indexed = table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=told)
+    if not as_json:
+        index.render(indexed)
+    tell(f"\n3. skipstone replay {orders} --queries {queries}")
+    with progress() as told:
+        replayed = table.replay(skipstone.read_queries(queries), told)
+    alone = [_files_of_delta_alone(table, query.sql) for query in replayed.queries]
+    explained = replayed.queries[_EXPLAINED].sql
+    explanation = table.explain(explained)
+    if as_json:
+        report = replayed.to_dict() | {"index": asdict(indexed), "explained": explanation.to_dict()}
+        print_json(report | {"files_read_by_delta_alone": alone, "directory": str(where)})
+        return
+    replay.render(replayed)
+    _render_alone(replayed, alone)
+    tell(f'\n4. skipstone explain {orders} "{replay.headline(explained)}"')
+    tell(str(explanation))
+    tell(_next_steps(where))
+
+
+class _Teller:
+    """Tells the story, except to a program."""
+
+    def __init__(self, silent: bool) -> None:
+        self._silent = silent
+
+    def __call__(self, text: str) -> None:
+        if not self._silent:
+            typer.echo(text)
+
+
+def _prepare(directory: Path | None) -> Path:
+    where = directory or Path(tempfile.mkdtemp(prefix="skipstone-demo-"))
+    if (where / "orders").exists():
+        raise SkipstoneError(f"{where / 'orders'} exists already; give another --dir, or delete it.")
+    where.mkdir(parents=True, exist_ok=True)
+    return where.resolve()
+
+
+def _flags() -> str:
+    return " ".join(
+        [f'--expression "{text}"' for text in demo_data.EXPRESSIONS]
+        + [f'--feature "{text}"' for text in demo_data.FEATURES]
+    )
+
+
+def _files_of_delta_alone(table: skipstone.Table, sql: str) -> int:
+    return sum(scan.files_total - scan.files_pruned for scan in table.explain(sql).scans)
+
+
+def _render_alone(replayed: ReplayReport, alone: list[int]) -> None:
+    skipped = sum(query.files_read for query in replayed.queries)
+    total = sum(query.files_total for query in replayed.queries)
+    typer.echo(f"Files read: {skipped:,} of {total:,}; with Delta's own skipping alone {sum(alone):,}.")
+
+
+def _next_steps(where: Path) -> str:
+    return f"""
+The table stays in {where}; delete it when you like. What to try next:
+  skipstone status {where}/orders
+  skipstone explain {where}/orders "SELECT * FROM orders WHERE country = 'IS' AND month(ordered_on) = 7"
+  skipstone index YOUR_TABLE          your own Delta table or Parquet directory; nothing in it is changed
+In Python, skipstone.enable(spark) lets the queries of your own session skip."""

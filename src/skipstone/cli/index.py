@@ -1,0 +1,56 @@
+"""``skipstone index``: statistics for the files of a table that have none."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from skipstone.cli.output import count, listed, megabytes, print_json, progress
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.spark.index import IndexReport
+
+__all__ = ["render", "run"]
+
+
+def run(
+    table: Source,
+    expression: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SQL", help="Keep statistics of this too, such as month(d); repeatable."),
+    ] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SQL", help="Keep a bit per block of this condition; repeatable."),
+    ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Index all files anew, with only what is asked for now.")
+    ] = False,
+    more: MoreTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute block statistics for a table as it lies; queries skip at once.
+
+    Only files that are new or changed are read. Expressions and features are remembered for later runs.
+    """
+    with progress() as told:
+        report = open_table(table, more).index(expression or (), feature or (), rebuild, told)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        render(report)
+
+
+def render(report: IndexReport) -> None:
+    """The report as text."""
+    if report.files_indexed:
+        typer.echo(
+            f"Indexed {report.files_indexed:,} of {count(report.files, 'file')} in {report.seconds:.1f} s: "
+            f"{count(report.rows_indexed, 'row')}, {megabytes(report.bytes_indexed)}."
+        )
+    else:
+        typer.echo(f"Nothing to do: {count(report.files, 'file')}, all indexed.")
+    typer.echo(f"  columns      {listed(report.columns)}")
+    typer.echo(f"  expressions  {listed(report.expressions)}")
+    typer.echo(f"  features     {listed(report.features)}")

@@ -1,0 +1,54 @@
+"""TABLE and ``--table`` as every command understands them, and the session they are opened in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import skipstone
+from skipstone.cli.quiet import quiet_session
+
+__all__ = ["AsJson", "MoreTables", "Source", "open_table"]
+
+Source = Annotated[
+    str, typer.Argument(metavar="TABLE", help="PATH or name=PATH, where name is what queries call it.")
+]
+MoreTables = Annotated[
+    list[str] | None,
+    typer.Option("--table", metavar="NAME=PATH", help="A further table that queries name; repeatable."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+_NAMED = re.compile(r"([A-Za-z_]\w*)=(.+)")
+
+
+def open_table(source: str, more: Sequence[str] | None = None) -> skipstone.Table:
+    """Open the table that a command is about, and let queries name it and the further ones."""
+    for text in more or ():
+        if not _NAMED.fullmatch(text):
+            raise typer.BadParameter(f"{text} is not of the form name=PATH.", param_hint="--table")
+    spark = quiet_session()
+    table = skipstone.table(spark, named(source))
+    for text in more or ():
+        skipstone.table(spark, named(text))
+    return table
+
+
+def named(source: str) -> str:
+    """The table with a name for queries: its own, or that of its directory if that can be one.
+
+    >>> named("/data/orders/"), named("o=/data/orders"), named("/data/2024-01")
+    ('orders=/data/orders/', 'o=/data/orders', '/data/2024-01')
+    """
+    match = _NAMED.fullmatch(source)
+    name, path = (match[1], match[2]) if match else ("", source)
+    if "/" not in path and Path(path).exists():
+        path = f"./{path}"
+    if "/" not in path:
+        return source
+    name = name or path.rstrip("/").rpartition("/")[2]
+    return f"{name}={path}" if re.fullmatch(r"[A-Za-z_]\w*", name) else path

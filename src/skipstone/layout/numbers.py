@@ -1,0 +1,154 @@
+"""Assignments evaluated on a sample: the number of each sampled row's block.
+
+What Spark does for the whole table as native expressions is done here with the sample's bits and columns,
+so that layouts can be compared without touching the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from skipstone.errors import SkipstoneError
+from skipstone.layout.assignment import (
+    Assignment,
+    Dimension,
+    Grid,
+    Node,
+    Numbers,
+    Partitioned,
+    Tree,
+    VectorMap,
+    blocks_of,
+)
+from skipstone.layout.pack import pack
+from skipstone.layout.quantiles import bucket_numbers
+from skipstone.layout.ranks import Ranked, rank
+from skipstone.layout.sample import Fitting
+from skipstone.layout.simulate import feature_bits
+from skipstone.predicate.evaluate import NotEvaluable, evaluate
+from skipstone.predicate.expr import Expr
+from skipstone.predicate.render import to_sql
+from skipstone.predicate.value_sets import only_about
+
+__all__ = ["block_numbers"]
+
+Bits = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def block_numbers(assignment: Assignment, fitting: Fitting) -> Numbers:
+    """The block of every sampled row."""
+    return _Rows(fitting).numbers(assignment, np.arange(len(fitting.sample)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    fitting: Fitting
+
+    @cached_property
+    def places(self) -> dict[Expr, int]:
+        return {atom: place for place, atom in enumerate(self.fitting.workload.atoms)}
+
+    @cached_property
+    def ranks(self) -> dict[Expr, Ranked]:
+        return {}
+
+    @cached_property
+    def cuts(self) -> dict[Expr, Bits]:
+        return {}
+
+    def ranked(self, key: Expr) -> Ranked:
+        if key not in self.ranks:
+            if key not in self.fitting.sample.columns:
+                raise SkipstoneError(f"The sample has no values of {to_sql(key)}.")
+            self.ranks[key] = rank(self.fitting.sample.columns[key])
+        return self.ranks[key]
+
+    def numbers(self, assignment: Assignment, rows: Rows) -> Numbers:
+        match assignment:
+            case Tree(root):
+                return self._tree(root, rows)
+            case Grid():
+                return self._grid(assignment, rows)
+            case VectorMap():
+                return self._vectors(assignment, rows)
+            case Partitioned():
+                return self._partitions(assignment, rows)
+
+    def _tree(self, root: Node, rows: Rows) -> Numbers:
+        out: Numbers = np.zeros(len(rows), np.int32)
+        stack: list[tuple[Node, Rows]] = [(root, np.arange(len(rows)))]
+        while stack:
+            node, mine = stack.pop()
+            if isinstance(node, int):
+                out[mine] = node
+                continue
+            true = self.cut(node.cut)[rows[mine]]
+            stack += [(node.yes, mine[true]), (node.no, mine[~true])]
+        return out
+
+    def cut(self, predicate: Expr) -> Bits:
+        """The rows for which a cut is TRUE."""
+        if predicate not in self.cuts:
+            found = feature_bits(predicate, self.places, self.fitting.sample.bits)
+            self.cuts[predicate] = self._by_values(predicate) if found is None else found
+        return self.cuts[predicate]
+
+    def _by_values(self, predicate: Expr) -> Bits:
+        """A predicate that is no atom of the workload is evaluated on the distinct values of its column."""
+        for key in self.fitting.sample.columns:
+            if only_about(predicate, key):
+                column = self.ranked(key)
+                try:
+                    truth = [evaluate(predicate, {key: value}) is True for value in (*column.values, None)]
+                except NotEvaluable:
+                    continue
+                return np.array(truth, np.bool_)[column.codes]
+        raise SkipstoneError(f"The sample cannot tell which rows satisfy {to_sql(predicate)}.")
+
+    def bucket(self, dimension: Dimension, rows: Rows) -> Numbers:
+        return bucket_numbers(dimension, self.ranked(dimension.expr))[rows]
+
+    def _grid(self, grid: Grid, rows: Rows) -> Numbers:
+        cell = np.zeros(len(rows), np.int64)
+        for dimension in grid.dimensions:
+            cell = cell * dimension.buckets + self.bucket(dimension, rows)
+        return grid.block_of[cell]
+
+    def _vectors(self, vectors: VectorMap, rows: Rows) -> Numbers:
+        bits = np.stack([self.cut(feature)[rows] for feature in vectors.features], axis=1)
+        stacked = np.concatenate([vectors.vectors, pack(bits)])
+        if stacked.shape[1] == 1:
+            _, same = np.unique(stacked[:, 0], return_inverse=True)
+        else:
+            _, same = np.unique(stacked, axis=0, return_inverse=True)
+        same = same.reshape(-1)
+        entry = np.full(same.max(initial=-1) + 1, -1, np.int64)
+        known = len(vectors.vectors)
+        entry[same[:known]] = np.arange(known)
+        mine = entry[same[known:]]
+        if vectors.spread is None:
+            # Any hash will do: rows of one vector only have to be spread evenly.
+            bucket, buckets = (rows.astype(np.uint64) * _MIX >> np.uint64(40)).astype(np.int64), 1 << 24
+        else:
+            bucket, buckets = self.bucket(vectors.spread, rows).astype(np.int64), vectors.spread.buckets
+        block = vectors.first[mine] + bucket * vectors.ways[mine] // buckets
+        return np.where(mine >= 0, block, vectors.otherwise).astype(np.int32)
+
+    def _partitions(self, assignment: Partitioned, rows: Rows) -> Numbers:
+        sample = self.fitting.sample
+        if sample.partition is None:
+            raise SkipstoneError(f"The sample was drawn without the partition {to_sql(assignment.by)}.")
+        place = {value: number for number, value in enumerate(sample.partition_values)}
+        out: Numbers = np.full(len(rows), assignment.blocks - 1, np.int32)
+        start = 0
+        for value, part in zip(assignment.values, assignment.parts, strict=True):
+            mine = np.flatnonzero(sample.partition[rows] == place.get(value, -1))
+            out[mine] = start + self.numbers(part, rows[mine])
+            start += blocks_of(part)
+        return out

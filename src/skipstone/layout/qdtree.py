@@ -1,0 +1,168 @@
+"""qd-tree: nested cuts, chosen from the top down for the rows that the workload can then skip.
+
+Candidate cuts are all atoms of the workload, conjunctions among its features, and ranges: quantiles of
+every column that the workload compares with constants. Ranges matter where queries look for single
+values: a cut at ``p_type < 'M'`` halves the rows for queries about any type, those not in the log
+included, which no cut at one type does. Queries are judged with their full boolean structure
+(:mod:`~skipstone.layout.grow`).
+
+The number of blocks is the budget, rows / ``block_rows``, and the cut that gains most is always made
+next, so rows that many queries read end up in smaller blocks than rows that few do: from a quarter of
+``block_rows`` to four times as much, or ``max_block_rows``. With ``balanced`` every cut
+that gains anything is made as long as both sides keep half of ``block_rows``: the plain greedy qd-tree.
+
+What blocks have in common in single columns, bounds and value sets tell. Union vectors are kept for cuts
+that these cannot tell: atoms over several columns, patterns, and equalities on columns with many values.
+
+Cost: for n rows and k blocks about n log k counts per pair of filtered columns; see
+:mod:`~skipstone.layout.cooccurrence`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow.compute as pc
+
+from skipstone.errors import SkipstoneError
+from skipstone.layout.assignment import Assignment, Node, Partitioned, Split, Tree
+from skipstone.layout.contract import Fitted, in_partitions
+from skipstone.layout.cooccurrence import Bits, group_predicates
+from skipstone.layout.filtered import most_filtered, subjects
+from skipstone.layout.formulas import compile_formulas
+from skipstone.layout.grow import Branch, Limits, grow
+from skipstone.layout.quantiles import bounds, places_of
+from skipstone.layout.ranks import rank
+from skipstone.layout.sample import Fitting
+from skipstone.layout.simulate import MOST_VALUES
+from skipstone.predicate.blocks import Feature
+from skipstone.predicate.expr import Column, Comparison, Expr, Literal, columns_of, is_opaque, type_of
+from skipstone.predicate.render import to_sql
+
+__all__ = ["QDTREE", "QdTree"]
+
+_RANGES = 16
+_MOST_FEATURES = 128
+_SORT_COLUMNS = 3
+_RANGE = ("<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True, slots=True)
+class QdTree:
+    """The layout; ``ranges`` is the number of quantiles per column that may be cut at, 0 for atoms only."""
+
+    name: str = "qdtree"
+    ranges: int = _RANGES
+    balanced: bool = False
+
+    def fit(self, fitting: Fitting) -> Fitted:
+        """Fit a tree, or one inside each horizontal partition."""
+        if not any(not is_opaque(atom) for atom in fitting.workload.atoms):
+            raise SkipstoneError("No query of the workload has a filter that a qd-tree can cut by.")
+        useful = tuple(key for key, _ in most_filtered(fitting))
+        about = {fitting.workload.atoms[number]: key for number, key in subjects(fitting).items()}
+        keys = tuple(dict.fromkeys([*useful, *about.values()]))
+        fitted = in_partitions(fitting, lambda part: self._fit(part, keys))
+        return replace(
+            fitted,
+            sort=useful[:_SORT_COLUMNS],
+            features=_features(fitting, fitted, about),
+            expressions=tuple(key for key in keys if not isinstance(key, Column)),
+        )
+
+    def _fit(self, fitting: Fitting, keys: Sequence[Expr]) -> Fitted:
+        workload = fitting.workload
+        cuts, bits, preferred = _candidates(fitting, keys if self.ranges > 1 else (), self.ranges)
+        groups = group_predicates(bits, [columns_of(cut) for cut in cuts])
+        queries = compile_formulas(workload.formulas, len(workload.atoms))
+        grown = grow(groups, queries, workload.weights, self._limits(fitting), np.array(preferred, np.int64))
+        return Fitted(
+            assignment=Tree(_tree(grown.root, cuts), len(grown.leaves)),
+            parameters={"cuts": len(cuts), "ranges": self.ranges, "balanced": self.balanced},
+            note=f"cuts out of {len(cuts)} candidates",
+        )
+
+    def _limits(self, fitting: Fitting) -> Limits:
+        rows = fitting.block_rows / fitting.sample.scale
+        largest = (
+            4 * rows if fitting.max_block_rows is None else fitting.max_block_rows / fitting.sample.scale
+        )
+        if self.balanced:
+            return Limits(max(1.0, rows / 2), largest)
+        budget = max(1, round(len(fitting.sample) / max(rows, 1e-9)))
+        return Limits(max(1.0, rows / 4), largest, budget)
+
+
+QDTREE = QdTree()
+
+
+def _candidates(
+    fitting: Fitting, keys: Sequence[Expr], ranges: int
+) -> tuple[list[Expr], list[Bits], list[int]]:
+    """Cuts, their bits, and the numbers of the ranges on the most filtered column."""
+    cuts: list[Expr] = list(fitting.workload.atoms)
+    bits = [np.ascontiguousarray(fitting.sample.bits[:, place]) for place in range(len(cuts))]
+    known = set(cuts)
+    preferred: list[int] = []
+    for order, key in enumerate(keys):
+        column = rank(fitting.sample.columns[key])
+        values = bounds(column, ranges)
+        for value, place in zip(values, places_of(values, column), strict=True):
+            cut = Comparison("<", key, Literal(value, type_of(key)))
+            if cut not in known:
+                bits.append((column.codes >= 0) & (column.codes < place))
+                cuts.append(cut)
+                if order == 0:
+                    preferred.append(len(cuts) - 1)
+    return cuts, bits, preferred
+
+
+def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:
+    """The grown tree with its leaves numbered from the yes side to the no side."""
+    done: list[Node] = []
+    number = 0
+    stack: list[tuple[Branch, bool]] = [(root, False)]
+    while stack:
+        branch, seen = stack.pop()
+        if branch.yes is None or branch.no is None:
+            done.append(number)
+            number += 1
+        elif seen:
+            no, yes = done.pop(), done.pop()
+            done.append(Split(cuts[branch.cut], yes, no))
+        else:
+            stack += [(branch, True), (branch.no, False), (branch.yes, False)]
+    return done[0]
+
+
+def _features(fitting: Fitting, fitted: Fitted, about: Mapping[Expr, Expr]) -> tuple[Feature, ...]:
+    """Cuts that bounds and value sets cannot tell, the most used first."""
+    values = {key: pc.count_distinct(column).as_py() for key, column in fitting.sample.columns.items()}
+
+    def hidden(cut: Expr) -> bool:
+        if isinstance(cut, Comparison) and cut.op in _RANGE and isinstance(cut.right, Literal):
+            return False
+        return cut not in about or values[about[cut]] > MOST_VALUES
+
+    used = Counter(_cuts(fitted.assignment))
+    chosen = [cut for cut, _ in used.most_common() if hidden(cut)]
+    # Nothing but their own bit tells how two columns compare, so these atoms are kept even if unused.
+    pairs = [atom for atom in fitting.workload.atoms if len(columns_of(atom)) > 1 and not is_opaque(atom)]
+    every = dict.fromkeys([*chosen, *pairs])
+    return tuple(Feature(cut, to_sql(cut)) for cut in list(every)[:_MOST_FEATURES])
+
+
+def _cuts(assignment: Assignment) -> Iterator[Expr]:
+    stack: list[Assignment | Node] = [assignment]
+    while stack:
+        match stack.pop():
+            case Partitioned(parts=parts):
+                stack += parts
+            case Tree(root=root):
+                stack.append(root)
+            case Split(cut=cut, yes=yes, no=no):
+                yield cut
+                stack += [yes, no]

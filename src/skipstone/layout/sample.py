@@ -1,0 +1,76 @@
+"""What layouts are fitted on: a reduced view of the data and of the workload.
+
+Spark evaluates every atom of the workload on every sampled row, so fitting works on bits and columns and
+never evaluates a predicate itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skipstone.predicate.blocks import Feature
+from skipstone.predicate.expr import Expr, Value
+
+__all__ = ["Fitting", "Formula", "Sample", "WorkloadView"]
+
+Formula = int | bool | tuple[str, tuple["Formula", ...]]
+"""A filter over atoms: an atom's number, ``True`` for a part that is not understood (it may always hold),
+``False`` for one that never holds, or ``("and", parts)`` / ``("or", parts)``. Atoms contain the negation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkloadView:
+    """The queries that read one table: their filters as formulas over shared atoms, with weights.
+
+    ``atoms`` are normalised predicates without AND and OR. ``filters`` are the same queries as normalised
+    expressions. ``weights`` are how often each query ran.
+    """
+
+    atoms: tuple[Expr, ...]
+    formulas: tuple[Formula, ...]
+    filters: tuple[Expr, ...]
+    weights: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Rows drawn from a table. ``scale`` is how many rows of the table one sampled row stands for.
+
+    ``bits[i, j]`` tells whether atom j is TRUE for row i. ``columns`` holds, for the columns and kept
+    expressions that the workload filters on, the rows' values in the Arrow types of block statistics.
+    ``partition`` is each row's place in ``partition_values``, when there are horizontal partitions by
+    ``partition_by``; a row of none of these values has a place behind the last.
+    """
+
+    bits: npt.NDArray[np.bool_]
+    columns: Mapping[Expr, pa.Array]
+    scale: float
+    partition: npt.NDArray[np.int32] | None = None
+    partition_values: tuple[Value, ...] = ()
+    partition_by: Expr | None = None
+
+    def __len__(self) -> int:
+        return len(self.bits)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitting:
+    """What to fit: the sample, the workload, the features that were chosen, and the size of a block.
+
+    ``block_rows`` counts rows of the table, not of the sample. ``feature_weights`` are the numbers of
+    queries that each feature subsumes. ``feature_bits[i, j]`` tells whether row i has feature j.
+    """
+
+    sample: Sample
+    workload: WorkloadView
+    block_rows: int
+    features: tuple[Feature, ...] = ()
+    feature_weights: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    feature_bits: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
+    max_block_rows: int | None = None
+    seed: int = 0

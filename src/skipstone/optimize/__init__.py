@@ -1,0 +1,1 @@
+"""Simulate, advise and rewrite."""

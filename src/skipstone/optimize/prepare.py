@@ -1,0 +1,192 @@
+"""From a table and a query log to everything that fitting a layout needs.
+
+Steps: parse the queries against the table, mine features, draw a sample with all atoms evaluated. What is
+prepared serves every layout, so that they are compared on the same rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skipstone.errors import SkipstoneError
+from skipstone.layout.sample import Fitting, WorkloadView
+from skipstone.layout.view import workload_view
+from skipstone.predicate.blocks import Counts, Feature
+from skipstone.predicate.codec import canonical_text
+from skipstone.predicate.expr import is_opaque
+from skipstone.spark import DataFrame, SparkSession
+from skipstone.spark.assign import LogicalNames
+from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.kept import Kept, expressions_to_keep, features_to_keep
+from skipstone.spark.parse_sql import TableSource, parse_queries
+from skipstone.spark.sample import Drawn, draw, ordered_inputs
+from skipstone.spark.table_files import TableFiles
+from skipstone.workload.analysis import Analysis, analyze
+from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
+from skipstone.workload.queries import BrokenQuery, Workload
+
+__all__ = ["Prepared", "Wishes", "parse_log", "prepare"]
+
+SAMPLE_ROWS = 300_000
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a user may ask of a layout; None means: choose for me."""
+
+    block_rows: int | None = None
+    partition_by: str | None = None
+    num_features: int | None = None
+    threshold: float | None = None
+    leave_out_dates: bool = False
+    sample_rows: int = SAMPLE_ROWS
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A table, its workload, the mined features and a sample."""
+
+    files: TableFiles
+    names: LogicalNames
+    entries: tuple[LoggedFilter, ...]
+    unusable: tuple[BrokenQuery, ...]
+    analysis: Analysis
+    fitting: Fitting
+    drawn: Drawn
+    total_rows: int
+    partition: Kept | None
+    fingerprint: str
+
+
+def parse_log(
+    spark: SparkSession, files: TableFiles, name: str, queries: Workload
+) -> tuple[tuple[LoggedFilter, ...], tuple[BrokenQuery, ...]]:
+    """The filters that the log's queries put on this table, and the statements that cannot be used."""
+    parsed = parse_queries(spark, queries, {name: TableSource(files.schema, files.root)})
+    return logged_filters(parsed, name), parsed.unusable
+
+
+def prepare(
+    spark: SparkSession,
+    files: TableFiles,
+    entries: Sequence[LoggedFilter],
+    unusable: Sequence[BrokenQuery],
+    wishes: Wishes,
+    chosen: Counts | None = None,
+) -> Prepared:
+    """Mine features and draw a sample of the chosen files, all of them by default."""
+    if not entries:
+        raise SkipstoneError(
+            f"No query of the log reads {files.root}; without a workload use the layout hyper, "
+            "which needs none."
+        )
+    analysis = analyze(
+        entries,
+        threshold=wishes.threshold,
+        num_features=wishes.num_features,
+        leave_out=date_filters if wishes.leave_out_dates else None,
+        seed=wishes.seed,
+    )
+    view = workload_view([entry.filter for entry in entries], np.array([entry.weight for entry in entries]))
+    if not view.atoms:
+        raise SkipstoneError(
+            f"No query of the log has a usable filter on {files.root}; without one use the layout hyper."
+        )
+    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
+    places = np.arange(len(files.files)) if chosen is None else chosen
+    frame = files.live(spark, places)
+    partition = _partition(spark, files, wishes.partition_by)
+    view, features, weights = _features(spark, files, frame, names, view, analysis)
+    total_rows = frame.count()
+    block_rows = wishes.block_rows or _default_block_rows(total_rows, int(files.files.sizes[places].sum()))
+    if total_rows < 2 * block_rows:
+        raise SkipstoneError(
+            f"{files.root} has {total_rows:,} rows, which is less than two blocks of {block_rows:,} rows; "
+            "there is nothing to rearrange (see --block-rows)."
+        )
+    drawn = draw(
+        frame,
+        total_rows,
+        wishes.sample_rows,
+        view.atoms,
+        ordered_inputs(view.atoms),
+        names,
+        None if partition is None else partition.expr,
+        wishes.seed,
+    )
+    fitting = Fitting(
+        sample=drawn.sample,
+        workload=view,
+        block_rows=block_rows,
+        features=features,
+        feature_weights=weights,
+        feature_bits=_feature_bits(view, features, drawn),
+        seed=wishes.seed,
+    )
+    return Prepared(
+        files,
+        names,
+        tuple(entries),
+        tuple(unusable),
+        analysis,
+        fitting,
+        drawn,
+        total_rows,
+        partition,
+        _print(view),
+    )
+
+
+def _partition(spark: SparkSession, files: TableFiles, text: str | None) -> Kept | None:
+    if text is None:
+        return None
+    none = files.frame(spark, np.zeros(0, np.int64))
+    return expressions_to_keep(spark, none, files.schema, [text])[0]
+
+
+def _default_block_rows(rows: int, size: int) -> int:
+    """Blocks of 1 to 64 MiB, such that there are about 64 of them in a small table."""
+    wanted = min(64 * _MIB, max(_MIB, size // 64))
+    return max(1, int(rows * wanted / max(size, 1)))
+
+
+def _features(
+    spark: SparkSession,
+    files: TableFiles,
+    frame: DataFrame,
+    names: LogicalNames,
+    view: WorkloadView,
+    analysis: Analysis,
+) -> tuple[WorkloadView, tuple[Feature, ...], np.ndarray]:
+    """The mined features as Spark reads them back; their predicates are made atoms of the view."""
+    kept: list[Feature] = []
+    weights: list[float] = []
+    atoms = list(view.atoms)
+    for mined in analysis.features:
+        if is_opaque(mined.predicate):
+            continue
+        read = features_to_keep(spark, frame, files.schema, [names.sql(mined.predicate)])[0]
+        # A feature that Spark reads back differently would never be found by a query.
+        if read.predicate != mined.predicate:
+            continue
+        kept.append(read)
+        weights.append(mined.weight)
+        if read.predicate not in atoms:
+            atoms.append(read.predicate)
+    return replace(view, atoms=tuple(atoms)), tuple(kept), np.array(weights, np.float64)
+
+
+def _feature_bits(view: WorkloadView, features: Sequence[Feature], drawn: Drawn) -> np.ndarray:
+    places = {atom: place for place, atom in enumerate(view.atoms)}
+    return drawn.sample.bits[:, [places[feature.predicate] for feature in features]]
+
+
+def _print(view: WorkloadView) -> str:
+    lines = sorted(f"{canonical_text(f)} {w}" for f, w in zip(view.filters, view.weights, strict=True))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -1,0 +1,157 @@
+"""Optimising a table: fit the layout, rewrite the files, keep what later rows need.
+
+A Delta table is rewritten in place, in one commit. A directory of Parquet files has no atomic swap: its rows
+go to a new Delta table, or it is made a Delta table first.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from skipstone.catalog.layouts import LayoutRecord, save_layout
+from skipstone.errors import SkipstoneError
+from skipstone.layout.assignment import blocks_of
+from skipstone.layout.codec import assignment_to_json
+from skipstone.layout.contract import Fitted
+from skipstone.layout.layouts import LAYOUTS
+from skipstone.layout.sop import fit_table
+from skipstone.optimize.advise import AS_IT_LIES, Advice, advise
+from skipstone.optimize.prepare import Prepared
+from skipstone.predicate.blocks import Counts, Feature
+from skipstone.predicate.codec import to_json
+from skipstone.predicate.expr import Column
+from skipstone.spark import SparkSession
+from skipstone.spark.assign import with_block
+from skipstone.spark.kept import Kept, columns_to_keep, expressions_to_keep, features_to_keep
+from skipstone.spark.progress import Progress
+from skipstone.spark.rewrite import Rewriting, Rewritten
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.sample import vector_counts
+
+__all__ = ["OptimizeReport", "fit", "rewrite_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeReport:
+    """What an optimisation did; ``layout_id`` is empty when the table was left as it lies."""
+
+    root: str
+    layout: str
+    layout_id: str
+    reason: str
+    percent_before: float | None
+    percent_after: float | None
+    files_before: int
+    files_after: int
+    rows: int
+    fit_seconds: float
+    rewrite_seconds: float
+    version: int
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def fit(
+    spark: SparkSession, prepared: Prepared, chosen: Counts, layout: str, progress: Progress | None = None
+) -> tuple[str, Fitted | None, Advice]:
+    """The layout to use, fitted; with ``auto`` the best of all, or none when the table lies best already."""
+    if layout != "auto" and layout not in LAYOUTS:
+        known = ", ".join(("auto", *LAYOUTS))
+        raise SkipstoneError(f"There is no layout {layout}; choose one of {known}.")
+    advice = advise(prepared, None if layout == "auto" else (layout,), progress)
+    name = advice.best if layout == "auto" else layout
+    if name == AS_IT_LIES:
+        return name, None, advice
+    if name not in advice.fitted:
+        raise SkipstoneError(next(row.problem for row in advice.layouts if row.layout == name))
+    if name == "sop":
+        return name, _fit_sop(spark, prepared, chosen), advice
+    return name, advice.fitted[name], advice
+
+
+def _fit_sop(spark: SparkSession, prepared: Prepared, chosen: Counts) -> Fitted:
+    """SOP on the feature vectors of the whole table, which Spark has reduced to their counts."""
+    fitting = prepared.fitting
+    texts = [feature.text for feature in fitting.features]
+    frame = prepared.files.live(spark, chosen)
+    by = None if prepared.partition is None else prepared.partition.expr
+    vectors, counts, partitions = vector_counts(frame, texts, by, prepared.names)
+    return fit_table(fitting, vectors, counts, by, partitions)
+
+
+def rewrite_table(
+    spark: SparkSession,
+    runtime: Runtime,
+    prepared: Prepared,
+    chosen: Counts,
+    layout: str,
+    fitted: Fitted,
+    progress: Progress | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> tuple[str, Rewritten]:
+    """Rewrite the chosen files by a fitted layout and store the layout."""
+    created = clock().isoformat()
+    layout_id = uuid.uuid4().hex[:12]
+    files, names = prepared.files, prepared.names
+    rewriting = Rewriting(spark, runtime, files.root)
+    if rewriting.before.files.paths != files.files.paths:
+        raise SkipstoneError(f"{files.root} was changed while its layout was fitted; run it again.")
+    kept, features = _to_keep(spark, prepared, fitted)
+    sort = tuple(names.sql(expr) for expr in fitted.sort)
+    rewritten = rewriting.run(
+        chosen,
+        lambda frame: with_block(frame, fitted.assignment, names),
+        blocks_of(fitted.assignment),
+        sort,
+        kept,
+        features,
+        layout_id,
+        created,
+        progress,
+    )
+    view = prepared.fitting.workload
+    record = LayoutRecord(
+        id=layout_id,
+        strategy=layout,
+        created=created,
+        table_version=rewritten.version,
+        block_rows=prepared.fitting.block_rows,
+        partition_by=None if prepared.partition is None else prepared.partition.sql,
+        parameters=fitted.parameters,
+        features=tuple(feature.text for feature in features),
+        expressions=tuple(item.sql for item in kept if not isinstance(item.expr, Column)),
+        sort=sort,
+        fingerprint=prepared.fingerprint,
+        workload=tuple((to_json(f), float(w)) for f, w in zip(view.filters, view.weights, strict=True)),
+        assignment=assignment_to_json(fitted.assignment),
+    )
+    save_layout(runtime.store(files.root), record)
+    return layout_id, rewritten
+
+
+def _to_keep(
+    spark: SparkSession, prepared: Prepared, fitted: Fitted
+) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
+    """Statistics of all columns, of the expressions that the layout uses, and its and the mined features."""
+    files, names = prepared.files, prepared.names
+    none = files.frame(spark, np.zeros(0, np.int64))
+    kept = {item.expr: item for item in columns_to_keep(files.schema, files.partition_schema)}
+    texts = [names.sql(expr) for expr in fitted.expressions if not isinstance(expr, Column)]
+    for item in expressions_to_keep(spark, none, files.schema, texts):
+        kept.setdefault(item.expr, item)
+    wanted: dict[object, Feature] = {feature.predicate: feature for feature in prepared.fitting.features}
+    more = [feature for feature in fitted.features if feature.predicate not in wanted]
+    for feature in features_to_keep(spark, none, files.schema, _texts(more, prepared)):
+        wanted.setdefault(feature.predicate, feature)
+    return tuple(kept.values()), tuple(wanted.values())
+
+
+def _texts(features: Sequence[Feature], prepared: Prepared) -> list[str]:
+    return [prepared.names.sql(feature.predicate) for feature in features]

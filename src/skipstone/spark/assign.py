@@ -1,0 +1,235 @@
+"""Assignments as native Spark: every row of a frame gets the number of its block.
+
+Decision trees and binary searches become nested IFs in SQL text, since one parsed text costs the driver
+far less than thousands of calls. Large trees are cut into groups, found first and searched second: each
+piece of generated code then stays small enough to be compiled. SOP's blocking map is a broadcast join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from skipstone.layout.assignment import Assignment, Dimension, Grid, Node, Partitioned, Split, Tree, VectorMap
+from skipstone.predicate.expr import Expr, Literal, type_of, with_columns
+from skipstone.predicate.literals import literal_sql
+from skipstone.predicate.render import to_sql
+from skipstone.spark.column_names import ColumnNames
+
+__all__ = ["BLOCK", "LogicalNames", "with_block"]
+
+BLOCK = "__skipstone_block"
+_GROUP_LEAVES = 48
+_WORD = "__skipstone_word"
+_KEY = "__skipstone_key"
+_FIRST = "__skipstone_first"
+_WAYS = "__skipstone_ways"
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalNames:
+    """Renders expressions over physical names as SQL over the names that a frame has."""
+
+    paths: Mapping[tuple[str, ...], tuple[str, ...]]
+
+    @classmethod
+    def of(cls, names: ColumnNames) -> LogicalNames:
+        """From a table's schema."""
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        _descend(names, (), (), paths)
+        return cls(paths)
+
+    def sql(self, expr: Expr) -> str:
+        """The expression as Spark SQL."""
+        return to_sql(with_columns(expr, self.paths))
+
+
+def _descend(
+    names: ColumnNames,
+    physical: tuple[str, ...],
+    logical: tuple[str, ...],
+    out: dict[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    for name, resolved in names.fields.get(physical, {}).items():
+        out[resolved.path] = (*logical, name)
+        _descend(names, resolved.path, (*logical, name), out)
+
+
+def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:
+    """The frame with a column :data:`BLOCK`, which is never NULL."""
+    match assignment:
+        case Tree(root):
+            return _with_tree(frame, root, names)
+        case Grid():
+            return frame.withColumn(BLOCK, F.expr(_grid_sql(assignment, names)))
+        case VectorMap():
+            keyed = frame.withColumn(_KEY, F.lit("0"))
+            return _with_vectors(keyed, [_Part("0", 0, assignment)], 0, names).drop(_KEY)
+        case Partitioned():
+            return _with_partitions(frame, assignment, names)
+
+
+# ------------------------------------------------------------------ trees
+
+
+def _with_tree(frame: DataFrame, root: Node, names: LogicalNames) -> DataFrame:
+    """Nested IFs; a large tree level by level, each level a column of its own."""
+    groups: list[Node] = []
+
+    def top(node: Node) -> Node:
+        if isinstance(node, int) or _leaves(node) <= _GROUP_LEAVES:
+            groups.append(node)
+            return len(groups) - 1
+        return Split(node.cut, top(node.yes), top(node.no))
+
+    if _leaves(root) <= _GROUP_LEAVES:
+        return frame.withColumn(BLOCK, F.expr(_tree_sql(root, names.sql)))
+    head = top(root)
+    group = f"{BLOCK}_group"
+    branches = "".join(
+        f" WHEN {place} THEN {_tree_sql(node, names.sql)}" for place, node in enumerate(groups)
+    )
+    grouped = frame.withColumn(group, F.expr(_tree_sql(head, names.sql)))
+    return grouped.withColumn(BLOCK, F.expr(f"CASE {group}{branches} ELSE 0 END")).drop(group)
+
+
+def _leaves(node: Node) -> int:
+    return 1 if isinstance(node, int) else _leaves(node.yes) + _leaves(node.no)
+
+
+def _tree_sql(node: Node, sql: Callable[[Expr], str]) -> str:
+    if isinstance(node, int):
+        return str(node)
+    return f"IF({sql(node.cut)}, {_tree_sql(node.yes, sql)}, {_tree_sql(node.no, sql)})"
+
+
+# ------------------------------------------------------------------ grids
+
+
+def _grid_sql(grid: Grid, names: LogicalNames) -> str:
+    cell = "0"
+    for dimension in grid.dimensions:
+        cell = f"({cell} * {dimension.buckets} + {_bucket_sql(dimension, names)})"
+    # The optimizer folds the text to one array literal; looking a cell up then takes constant time.
+    blocks = ",".join(map(str, grid.block_of.tolist()))
+    return f"element_at(CAST(split('{blocks}', ',') AS ARRAY<INT>), {cell} + 1)"
+
+
+def _bucket_sql(dimension: Dimension, names: LogicalNames) -> str:
+    """0 for NULL, else 1 + the number of bounds that are <= the value, by binary search."""
+    value = f"({names.sql(dimension.expr)})"
+    bounds = [literal_sql(Literal(bound, type_of(dimension.expr))) for bound in dimension.bounds]
+
+    def search(low: int, high: int) -> str:
+        if low == high:
+            return str(low + 1)
+        middle = (low + high) // 2
+        return f"IF({value} < {bounds[middle]}, {search(low, middle)}, {search(middle + 1, high)})"
+
+    return f"IF({value} IS NULL, 0, {search(0, len(bounds))})"
+
+
+# ------------------------------------------------------------ vector maps
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One horizontal partition: its place, the number of its first block, its own assignment."""
+
+    key: str
+    start: int
+    assignment: Assignment
+
+
+def _with_vectors(frame: DataFrame, parts: Sequence[_Part], last: int, names: LogicalNames) -> DataFrame:
+    """Join the blocking maps of all partitions, which are over the same features.
+
+    Partitions with an assignment of another kind, unseen vectors and, in block ``last``, unlisted
+    partitions find nothing in the join and are placed by a CASE.
+    """
+    maps = [(part, part.assignment) for part in parts if isinstance(part.assignment, VectorMap)]
+    first = maps[0][1]
+    words = [f"{_WORD}{place}" for place in range(first.vectors.shape[1])]
+    out = frame
+    for place, word in enumerate(words):
+        bits = [
+            f"IF(coalesce({names.sql(feature)}, false), {_signed(1 << bit)}L, 0L)"
+            for bit, feature in enumerate(first.features[place * 64 : place * 64 + 64])
+        ]
+        out = out.withColumn(word, F.expr(" | ".join(bits)))
+    table = frame.sparkSession.createDataFrame(_vector_table(maps, words))
+    joined = out.join(F.broadcast(table), [*words, _KEY], "left")
+    block = F.expr(f"coalesce({_place_sql(frame, first, names)}, {_otherwise_sql(parts, last, names)})")
+    return joined.withColumn(BLOCK, block).select(*frame.columns, BLOCK)
+
+
+def _place_sql(frame: DataFrame, vectors: VectorMap, names: LogicalNames) -> str:
+    if vectors.spread is None:
+        columns = ", ".join(f"`{name}`" for name in frame.columns)
+        return f"{_FIRST} + CAST(pmod(xxhash64({columns}), {_WAYS}) AS INT)"
+    bucket = _bucket_sql(vectors.spread, names)
+    return f"{_FIRST} + CAST(floor({bucket} * {_WAYS} / {vectors.spread.buckets}) AS INT)"
+
+
+def _signed(word: int) -> str:
+    value = word - (1 << 64) if word >> 63 else word
+    return f"({value})" if value < 0 else str(value)
+
+
+def _vector_table(maps: Sequence[tuple[_Part, VectorMap]], words: Sequence[str]) -> pa.Table:
+    def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+        return np.concatenate(arrays)
+
+    columns: dict[str, object] = {
+        word: joined([vectors.vectors[:, place].view(np.int64) for _, vectors in maps])
+        for place, word in enumerate(words)
+    }
+    columns[_FIRST] = joined([(vectors.first + part.start).astype(np.int32) for part, vectors in maps])
+    columns[_WAYS] = joined([vectors.ways.astype(np.int32) for _, vectors in maps])
+    columns[_KEY] = [part.key for part, vectors in maps for _ in vectors.first]
+    return pa.table(columns)
+
+
+def _otherwise_sql(parts: Sequence[_Part], last: int, names: LogicalNames) -> str:
+    branches = "".join(f" WHEN '{part.key}' THEN {_elsewhere(part, names)}" for part in parts)
+    return f"CASE {_KEY}{branches} ELSE {last} END"
+
+
+def _elsewhere(part: _Part, names: LogicalNames) -> str:
+    if isinstance(part.assignment, VectorMap):
+        return str(part.start + part.assignment.otherwise)
+    return f"{part.start} + {_scalar_sql(part.assignment, names)}"
+
+
+# --------------------------------------------------- horizontal partitions
+
+
+def _with_partitions(frame: DataFrame, assignment: Partitioned, names: LogicalNames) -> DataFrame:
+    parts, number = [], 0
+    for place, part in enumerate(assignment.parts):
+        parts.append(_Part(str(place), number, part))
+        number += part.blocks
+    type_ = type_of(assignment.by)
+    places = "".join(
+        f" WHEN {literal_sql(Literal(value, type_))} THEN '{place}'"
+        for place, value in enumerate(assignment.values)
+    )
+    keyed = frame.withColumn(_KEY, F.expr(f"CASE {names.sql(assignment.by)}{places} ELSE '-1' END"))
+    if any(isinstance(part, VectorMap) for part in assignment.parts):
+        return _with_vectors(keyed, parts, number, names).drop(_KEY)
+    return keyed.withColumn(BLOCK, F.expr(_otherwise_sql(parts, number, names))).drop(_KEY)
+
+
+def _scalar_sql(assignment: Assignment, names: LogicalNames) -> str:
+    match assignment:
+        case Tree(root):
+            return _tree_sql(root, names.sql)
+        case Grid():
+            return _grid_sql(assignment, names)
+        case _:
+            raise TypeError(f"{type(assignment).__name__} cannot be nested in a horizontal partition")

@@ -1,0 +1,225 @@
+"""Rewriting a Delta table's files, so that nothing is ever lost.
+
+Steps: begin, check, write, measure, verify, publish, commit. New files are no part of the table until the
+commit, which is one Delta commit that changes no data. The rows read are counted and hashed on their way
+to the new files, the rows of the new files when their statistics are computed; only when both agree is
+anything committed. Statistics are published just before: entries are keyed by files, so those of files
+that never become part of the table harm nobody. A crash at any point leaves the old table or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from skipstone.catalog import Segment, publish
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.blocks import Counts, Feature
+from skipstone.predicate.expr import Column, Expr
+from skipstone.spark.assign import BLOCK
+from skipstone.spark.janino import new_instance
+from skipstone.spark.kept import Kept
+from skipstone.spark.progress import Progress, watch
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.statistics import compute
+from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
+
+__all__ = ["Rewriting", "Rewritten", "RowHash", "hash_of", "row_hash"]
+
+_SETTINGS = {
+    # Rows must stay in the partition that they were sent to.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.databricks.delta.optimizeWrite.enabled": "false",
+    "spark.databricks.delta.properties.defaults.autoOptimize.optimizeWrite": "false",
+    "spark.sql.files.maxRecordsPerFile": "0",
+    # Row hashes of maps: entries keep their order in a rewrite.
+    "spark.sql.legacy.allowHashOnMapType": "true",
+    # Large decision trees are compiled piece by piece only outside of whole-stage code.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.skipstone.enabled": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RowHash:
+    """Number of rows and the sum of their hashes: the same for the same rows in any order."""
+
+    rows: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewrite did."""
+
+    version: int
+    rows: int
+    files_before: int
+    files_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+def row_hash(frame: DataFrame) -> tuple[Any, Any]:
+    """The aggregates behind :class:`RowHash`."""
+    columns = [
+        F.col(f"`{field.name}`").cast("string")
+        if "variant" in field.dataType.simpleString()
+        else F.col(f"`{field.name}`")
+        for field in frame.schema.fields
+    ]
+    hashed = F.xxhash64(*columns).cast("decimal(20,0)")
+    return F.count(F.lit(1)).alias("rows"), F.coalesce(F.sum(hashed), F.lit(0)).alias("total")
+
+
+def hash_of(frame: DataFrame) -> RowHash:
+    """Count and hash the rows of a frame."""
+    seen = frame.agg(*row_hash(frame)).first()
+    assert seen is not None
+    return RowHash(int(seen["rows"]), int(seen["total"]))
+
+
+class Rewriting:
+    """One rewrite of some of a table's files; made, used once and dropped."""
+
+    def __init__(self, spark: SparkSession, runtime: Runtime, root: str) -> None:
+        """Begin: look at the newest version of the table."""
+        self._runtime = runtime
+        self._spark = spark
+        self._session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
+        for key, value in _SETTINGS.items():
+            self._session.conf.set(key, value)
+        self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
+        self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
+        self._check()
+
+    @property
+    def session(self) -> SparkSession:
+        """The session in which the rewrite runs."""
+        return self._session
+
+    def _check(self) -> None:
+        properties: dict[str, str] = json.loads(self._handle.properties())
+        if properties.get("delta.enableRowTracking") == "true":
+            raise SkipstoneError(
+                f"{self.before.root} has row tracking, whose row ids a rewrite would change; "
+                "disable delta.enableRowTracking first."
+            )
+        if properties.get("delta.appendOnly") == "true":
+            raise SkipstoneError(
+                f"{self.before.root} is append-only (delta.appendOnly), so it cannot be rewritten."
+            )
+
+    def live(self, chosen: Counts) -> DataFrame:
+        """The rows of the chosen files, without those that are deleted."""
+        bits = packed_bits(chosen, len(self.before.files))
+        return DataFrame(self._handle.live(self._session._jsparkSession, bits), self._session)
+
+    def run(
+        self,
+        chosen: Counts,
+        assign: Callable[[DataFrame], DataFrame],
+        blocks: int,
+        sort: Sequence[str],
+        kept: Sequence[Kept],
+        features: Sequence[Feature],
+        layout: str,
+        created: str,
+        progress: Progress | None = None,
+    ) -> Rewritten:
+        """Rewrite the chosen files; on any failure what was written is deleted again."""
+        try:
+            return self._run(chosen, assign, blocks, sort, kept, features, layout, created, progress)
+        except Py4JJavaError as problem:
+            self._abandon()
+            raise _conflict(self.before.root, problem) from problem
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _run(
+        self,
+        chosen: Counts,
+        assign: Callable[[DataFrame], DataFrame],
+        blocks: int,
+        sort: Sequence[str],
+        kept: Sequence[Kept],
+        features: Sequence[Feature],
+        layout: str,
+        created: str,
+        progress: Progress | None,
+    ) -> Rewritten:
+        with watch(self._spark, progress, "writing blocks"):
+            written, read = self._write(chosen, assign, blocks, sort)
+        everything = np.arange(len(written.files))
+        with watch(self._spark, progress, "measuring blocks"):
+            statistics = compute(self._spark, written, everything, kept, features)
+        with watch(self._spark, progress, "verifying rows"):
+            found = hash_of(written.frame(self._session, everything))
+        if found != read:
+            raise SkipstoneError(
+                f"The rewrite of {self.before.root} was stopped before its commit: "
+                f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
+            )
+        texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
+        settings = self._runtime.settings(self._spark)
+        publish(
+            self._runtime.store(self.before.root),
+            Segment(written.files, statistics, settings, created, texts, layout),
+        )
+        version = int(self._handle.commit(self._session._jsparkSession))
+        self._runtime.refresh(self.before.root)
+        return Rewritten(
+            version=version,
+            rows=found.rows,
+            files_before=len(chosen),
+            files_after=len(written.files),
+            bytes_before=int(self.before.files.sizes[chosen].sum()),
+            bytes_after=int(written.files.sizes.sum()),
+        )
+
+    def _write(
+        self, chosen: Counts, assign: Callable[[DataFrame], DataFrame], blocks: int, sort: Sequence[str]
+    ) -> tuple[TableFiles, RowHash]:
+        source = self.live(chosen)
+        observation = Observation()
+        counted = source.observe(observation, *row_hash(source))
+        partitions = [f"`{name}`" for name in _field_names(self.before.partition_schema)]
+        placed = (
+            assign(counted)
+            .repartitionById(blocks, BLOCK)
+            .sortWithinPartitions(*partitions, *[F.expr(text) for text in sort], BLOCK)
+        )
+        handle = self._handle.write(
+            self._session._jsparkSession,
+            placed.select(*[f"`{name}`" for name in source.columns])._jdf,
+            packed_bits(chosen, len(self.before.files)),
+        )
+        seen = observation.get
+        return open_handle(self._spark, handle), RowHash(int(seen["rows"]), int(seen["total"]))
+
+    def _abandon(self) -> None:
+        self._handle.abandon(self._session._jsparkSession)
+
+
+def _field_names(schema: str) -> list[str]:
+    return [field["name"] for field in json.loads(schema)["fields"]]
+
+
+def _conflict(root: str, problem: Py4JJavaError) -> SkipstoneError:
+    cause = problem.java_exception
+    name = cause.getClass().getSimpleName()
+    first = str(cause.getMessage() or name).strip().splitlines()[0].rstrip(".")
+    if name.startswith("Concurrent") or "Concurrent" in name:
+        return SkipstoneError(
+            f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
+            f"the table is as they left it ({first}); run it again."
+        )
+    return SkipstoneError(f"The rewrite of {root} failed and nothing was committed: {first}.")

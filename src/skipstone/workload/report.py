@@ -1,0 +1,147 @@
+"""What ``skipstone analyze`` shows: the same facts as a dictionary and as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skipstone.predicate.expr import And, Expr
+from skipstone.predicate.render import to_sql
+from skipstone.workload.analysis import Analysis
+from skipstone.workload.curves import Curves
+
+__all__ = ["AnalysisReport"]
+
+_POINTS = (1, 5, 10, 20, 30, 50, 75, 100)
+_MOST_ROWS = 20
+_WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnalysisReport:
+    """An analysis of one table's queries, with the curves of the log."""
+
+    table: str
+    analysis: Analysis
+    curves: Curves
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        found = self.analysis
+        return {
+            "table": self.table,
+            "queries": found.weight,
+            "queries_without_filter": found.unfiltered,
+            "queries_never_true": found.never_true,
+            "threshold": found.threshold,
+            "num_features": found.num_features,
+            "chosen_by": found.validation.sentence if found.validation else "given",
+            "validation": _validation(found),
+            "frequent_sets": found.frequent_sets,
+            "complete_from": found.complete_from,
+            "predicates": [
+                {"sql": to_sql(use.predicate), "used": use.used, "support": use.support}
+                for use in found.predicates
+            ],
+            "features": [
+                {
+                    "sql": to_sql(feature.predicate),
+                    "predicates": [to_sql(predicate) for predicate in feature.predicates],
+                    "support": feature.support,
+                    "weight": feature.weight,
+                    "gain": feature.gain,
+                }
+                for feature in found.features
+            ],
+            "dropped": [
+                {
+                    "sql": _conjunction(each.predicates),
+                    "support": each.support,
+                    "gain": each.gain,
+                    "code": each.code,
+                    "reason": each.sentence,
+                }
+                for each in found.dropped
+            ],
+            "dropped_count": found.dropped_count,
+            "commonality": _points(self.curves.commonality.x, self.curves.commonality.y),
+            "stability": _points(self.curves.stability.x, self.curves.stability.y),
+        }
+
+    def __str__(self) -> str:
+        """Tables for a terminal."""
+        return "\n\n".join(
+            (self._heading(), self._predicates(), self._features(), self._dropped(), self._curves())
+        )
+
+    def _heading(self) -> str:
+        found = self.analysis
+        asked = [f"{found.weight:g} queries on {self.table}"]
+        if found.unfiltered:
+            asked.append(f"{found.unfiltered:g} without a usable filter")
+        if found.never_true:
+            asked.append(f"{found.never_true:g} never true")
+        how = found.validation.sentence if found.validation else "as given"
+        lines = [
+            ", ".join(asked),
+            f"threshold T = {found.threshold:g}, {len(found.features)} features ({how})",
+        ]
+        if found.complete_from > found.threshold:
+            lines.append(f"too many frequent sets: complete from a support of {found.complete_from:g} on")
+        return "\n".join(lines)
+
+    def _predicates(self) -> str:
+        uses = self.analysis.predicates
+        rows = [(f"{use.used:g}", f"{use.support:g}", to_sql(use.predicate)) for use in uses[:_MOST_ROWS]]
+        return _table("Predicates", ("used", "subsumes", "predicate"), rows, len(uses) - len(rows))
+
+    def _features(self) -> str:
+        rows = [
+            (f"F{place}", f"{feature.weight:g}", f"{feature.gain:g}", to_sql(feature.predicate))
+            for place, feature in enumerate(self.analysis.features, 1)
+        ]
+        return _table("Features", ("", "weight", "I(F)", "predicate"), rows)
+
+    def _dropped(self) -> str:
+        listed = self.analysis.dropped[:_MOST_ROWS]
+        rows = [(f"{each.support:g}", each.code, _conjunction(each.predicates)) for each in listed]
+        more = self.analysis.dropped_count - len(rows)
+        return _table("Not chosen", ("subsumes", "reason", "predicate"), rows, more)
+
+    def _curves(self) -> str:
+        heights = ((self.curves.commonality, "Commonality"), (self.curves.stability, "Stability"))
+        rows = [(name, *(f"{curve.at(x):.0f} %" for x in _POINTS)) for curve, name in heights]
+        return _table(
+            "Queries that use the most frequent x % of predicates, and those of the first x % of queries",
+            ("x", *(f"{x} %" for x in _POINTS)),
+            rows,
+        )
+
+
+def _validation(analysis: Analysis) -> list[dict[str, float]]:
+    compared = analysis.validation.compared if analysis.validation else ()
+    return [
+        {"threshold": choice.threshold, "num_features": choice.num_features, "score": choice.score}
+        for choice in compared
+        if math.isfinite(choice.score)
+    ]
+
+
+def _conjunction(predicates: tuple[Expr, ...]) -> str:
+    return to_sql(And(predicates) if len(predicates) > 1 else predicates[0])
+
+
+def _points(x: Any, y: Any) -> dict[str, list[float]]:
+    return {"x": [round(float(value), 3) for value in x], "y": [round(float(value), 3) for value in y]}
+
+
+def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], more: int = 0) -> str:
+    if not rows:
+        return f"{title}: none"
+    every = [header, *rows]
+    widths = [max(len(row[column]) for row in every) for column in range(len(header))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in every]
+    shown = [line.rstrip() if len(line.rstrip()) <= _WIDTH else line[: _WIDTH - 1] + "…" for line in lines]
+    return "\n".join((title, *shown, *([f"… and {more:,} more"] if more > 0 else [])))

@@ -1,0 +1,140 @@
+"""Each command on a small table: what it prints for people and for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.cli.conftest import Cli
+
+CITY = "SELECT k FROM orders WHERE city = 'Oslo'"
+
+
+def test_index_says_what_it_did_and_does_nothing_the_second_time(cli: Cli, orders: Path) -> None:
+    first = cli("index", orders, "--expression", "month(day)", "--feature", "city LIKE 'O%'")
+    assert first.exit_code == 0, first.stderr
+    assert first.stdout.startswith("Indexed 4 of 4 files in ")
+    assert ": 400 rows, " in first.stdout
+    assert "  columns      k, city, day\n" in first.stdout
+    assert "  expressions  month(day)\n" in first.stdout
+    assert "  features     city LIKE 'O%'\n" in first.stdout
+    again = cli("index", orders)
+    assert again.stdout.startswith("Nothing to do: 4 files, all indexed.")
+    assert "month(day)" in again.stdout, "what was asked for earlier is remembered"
+    rebuilt = cli.json("index", orders, "--rebuild")
+    assert rebuilt["files_indexed"] == 4
+    assert rebuilt["rows_indexed"] == 400
+    assert rebuilt["expressions"] == []
+
+
+def test_new_files_alone_are_indexed(cli: Cli, spark: SparkSession, orders: Path) -> None:
+    assert cli.json("index", orders)["files_indexed"] == 4
+    spark.sql("SELECT 1000L AS k, 'Lyon' AS city, DATE'2025-01-01' AS day").write.mode("append").parquet(
+        str(orders)
+    )
+    status = cli("status", orders).stdout
+    assert "4 files, 400 rows; 1 file not yet, always read" in status
+    report = cli.json("index", orders)
+    assert (report["files"], report["files_indexed"], report["rows_indexed"]) == (5, 1, 1)
+
+
+def test_status_before_and_after_indexing(cli: Cli, orders: Path) -> None:
+    before = cli("status", orders)
+    assert before.exit_code == 0
+    assert f"{orders}: parquet, 4 files, " in before.stdout
+    assert "none: run skipstone index" in before.stdout
+    assert cli.json("status", orders)["files_indexed"] == 0
+    cli("index", orders)
+    after = cli.json("status", orders)
+    assert (after["files"], after["files_indexed"], after["rows_indexed"]) == (4, 4, 400)
+    assert after["columns"] == ["k", "city", "day"]
+    assert "  indexed      4 files, 400 rows\n" in cli("status", orders).stdout
+
+
+def test_explain_shows_kept_and_skipped_files_with_reasons(cli: Cli, orders: Path) -> None:
+    cli("index", orders)
+    text = cli("explain", orders, CITY).stdout
+    assert "files: 1 of 4 read (0 pruned by Spark, 3 skipped by skipstone)" in text
+    assert "skipped 3: " in text
+    (scan,) = cli.json("explain", orders, CITY)["scans"]
+    assert (scan["files_total"], scan["files_read"], scan["files_skipped"]) == (4, 1, 3)
+    assert sum(reason["files"] for reason in scan["skipped"]) == 3
+
+
+def test_files_indexed_under_other_reader_settings_are_read_and_indexed_again(
+    cli: Cli, spark: SparkSession, orders: Path
+) -> None:
+    cli("index", orders)
+    spark.conf.set("spark.sql.parquet.binaryAsString", "true")
+    text = cli("explain", orders, CITY).stdout
+    assert "files: 4 of 4 read" in text
+    assert "read 4 indexed under other settings" in text
+    assert cli.json("index", orders)["files_indexed"] == 4
+    assert "files: 1 of 4 read" in cli("explain", orders, CITY).stdout
+
+
+def test_a_table_is_known_by_the_name_it_is_given(cli: Cli, orders: Path) -> None:
+    cli("index", orders)
+    (scan,) = cli.json("explain", f"o={orders}", "SELECT * FROM o WHERE k = 7")["scans"]
+    assert scan["files_read"] == 1
+
+
+def test_further_tables_of_a_join_are_named_by_options(
+    cli: Cli, spark: SparkSession, orders: Path, tmp_path: Path
+) -> None:
+    spark.sql("SELECT 'Oslo' AS city, 'NO' AS country").write.format("delta").save(str(tmp_path / "places"))
+    cli("index", orders)
+    cli("index", tmp_path / "places")
+    query = "SELECT o.k FROM orders o JOIN p ON o.city = p.city WHERE o.k < 50 AND p.country = 'SE'"
+    scans = cli.json("explain", orders, query, "--table", f"p={tmp_path / 'places'}")["scans"]
+    assert {(scan["files_total"], scan["files_read"]) for scan in scans} == {(1, 0), (4, 1)}
+
+
+def test_replay_compares_on_and_off(cli: Cli, orders: Path, tmp_path: Path) -> None:
+    cli("index", orders)
+    queries = tmp_path / "queries.sql"
+    queries.write_text(f"-- the far one\n{CITY};\nSELECT count(*) FROM orders WHERE k < 100;")
+    report = cli.json("replay", orders, "--queries", queries)
+    assert [set(query) for query in report["queries"]] == 2 * [
+        {
+            *("sql", "rows_total", "rows_scanned", "rows_needed", "files_total", "files_read", "bytes_read"),
+            *("seconds_on", "seconds_off", "same_result"),
+        }
+    ]
+    first = report["queries"][0]
+    assert (first["rows_total"], first["rows_scanned"], first["rows_needed"]) == (400, 100, 1)
+    assert (first["files_total"], first["files_read"], first["same_result"]) == (4, 1, True)
+    assert report["summary"]["percent_scanned"] == 25.0
+    text = cli("replay", orders, "--queries", queries)
+    assert "replaying: 0 of 2" in text.stderr
+    assert "1/4" in text.stdout
+    assert "2 queries: 25.0 % of the rows scanned, 12.6 % needed" in text.stdout
+
+
+def test_replay_takes_other_dialects(cli: Cli, orders: Path, tmp_path: Path) -> None:
+    cli("index", orders)
+    queries = tmp_path / "log.jsonl"
+    queries.write_text('{"sql": "SELECT TOP 3 [k] FROM [orders] WHERE [city] = \'Oslo\'"}\n')
+    (query,) = cli.json("replay", orders, "--queries", queries, "--dialect", "tsql")["queries"]
+    assert (query["files_read"], query["same_result"]) == (1, True)
+
+
+def test_the_demo_tells_the_whole_story_on_a_small_table(cli: Cli, tmp_path: Path) -> None:
+    report = cli.json("demo", "--dir", tmp_path / "demo", "--rows", "6400")
+    assert report["summary"]["queries"] == 10
+    assert report["summary"]["broken"] == 0
+    assert report["summary"]["same_results"] is True
+    read = [query["files_read"] for query in report["queries"]]
+    assert all(read)
+    assert sum(read) < sum(report["files_read_by_delta_alone"]) < report["summary"]["files_total"] + 1
+    assert report["explained"]["scans"][0]["files_skipped"] > 0
+    again = cli("demo", "--dir", tmp_path / "demo")
+    assert again.exit_code == 1
+    assert "exists already" in again.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
+def test_help_and_version_need_no_spark(arguments: list[str]) -> None:
+    result = Cli()(*arguments)
+    assert "skipstone" in result.output

@@ -1,0 +1,73 @@
+"""Tables that several end-to-end tests query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import skipstone
+
+ORDERS = (
+    "id",
+    "id % 7 AS k",
+    "concat('n', lpad(id, 4, '0')) AS name",
+    "array('AIR', 'RAIL', 'SHIP')[id % 3] AS mode",
+    "date_add(DATE'2020-01-01', CAST(id / 10 AS INT)) AS day",
+    "id / 4D AS price",
+    "map('c', CAST(id % 10 AS STRING)) AS attrs",
+    "named_struct('a', id * 2, 'b', CAST(NULL AS STRING)) AS st",
+    "CAST(NULL AS INT) AS nothing",
+    "array(id, id + 1) AS ids",
+)
+ROWS, FILES = 800, 8
+
+
+SETTINGS = {
+    # New Delta tables have no statistics of Delta's own, so that skipstone skips whatever is skipped.
+    "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "0",
+    # For a few hundred rows, compiling a query costs far more than running it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _only_our_skipping(spark: SparkSession) -> Iterator[None]:
+    before = {key: spark.conf.get(key, None) for key in SETTINGS}
+    for key, value in SETTINGS.items():
+        spark.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """800 orders in 8 files, 100 consecutive ids each, as a view ``orders_FORMAT``."""
+
+    table: skipstone.Table
+    name: str
+    path: Path
+
+
+def write_orders(spark: SparkSession, path: Path, format_: str, start: int = 0, rows: int = ROWS) -> None:
+    """Orders with consecutive ids, 100 to a file."""
+    frame = spark.range(start, start + rows, 1, max(1, rows // 100)).selectExpr(*ORDERS)
+    frame.write.format(format_).mode("append").save(str(path))
+
+
+@pytest.fixture(scope="session", params=["parquet", "delta"])
+def orders(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Orders:
+    """For tests that do not change it."""
+    path = tmp_path_factory.mktemp("orders") / request.param
+    write_orders(spark, path, request.param)
+    name = f"orders_{request.param}"
+    table = skipstone.table(spark, f"{name}={path}")
+    table.index(expressions=["month(day)", "attrs['c']"], features=["mode = 'AIR' AND id < 300"])
+    return Orders(table, name, path)
