@@ -29,7 +29,7 @@ $(READY): requirements.lock pyproject.toml
 	  echo "skipstone needs Python's venv module; install it (for example the package python3-venv)." >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	$(BIN)/python -m skipstone.spark.jars
+	$(BIN)/python -c "from skipstone.spark.jars import main; raise SystemExit(main())"
 	@touch $@
 
 demo: $(READY)  ## Generate data, index it, run queries with skipping on and off

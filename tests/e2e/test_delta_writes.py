@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 from tests.e2e.checks import assert_same, assert_skips
@@ -35,7 +36,7 @@ def test_update_delete_and_merge_change_exactly_their_rows(
     table, name = written
     spark.sql(f"UPDATE {name} SET k = 77 WHERE id BETWEEN 95 AND 104")
     assert _counts(spark, name) == (400, 10, 0)
-    spark.sql(f"DELETE FROM {name} WHERE id IN (SELECT id FROM {name} WHERE id >= 390)")
+    spark.sql(f"DELETE FROM {name} WHERE id >= 390 OR name = 'none'")
     assert _counts(spark, name) == (390, 10, 0)
     spark.sql(
         f"""MERGE INTO {name} AS t
@@ -61,38 +62,28 @@ def test_a_conflict_with_a_concurrent_change_is_still_detected(
 ) -> None:
     """An UPDATE reads file 1 and waits; meanwhile those rows are deleted; the UPDATE must not win."""
     _, name = written
-    barrier = Path(name[7:-1]).with_name("go")
+    folder = Path(name[7:-1]).parent
+    reading, go = folder / "reading", folder / "go"
 
     def slow(value: int) -> int:
-        import time
-
-        (barrier.parent / "reading").touch()
-        for _ in range(600):
-            if barrier.exists():
+        reading.touch()
+        for _ in range(1200):
+            if go.exists():
                 break
             time.sleep(0.1)
         return value
 
     spark.udf.register("slow", slow, LongType())
-    problems: list[BaseException] = []
-
-    def update() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        update = pool.submit(spark.sql, f"UPDATE {name} SET k = slow(id) WHERE id = 150")
         try:
-            spark.sql(f"UPDATE {name} SET k = slow(id) WHERE id = 150")
-        except PySparkException as problem:
-            problems.append(problem)
-
-    worker = threading.Thread(target=update)
-    worker.start()
-    for _ in range(600):
-        if (barrier.parent / "reading").exists():
-            break
-        threading.Event().wait(0.1)
-    spark.sql(f"DELETE FROM {name} WHERE id BETWEEN 140 AND 160")
-    barrier.touch()
-    worker.join(120)
-    assert len(problems) == 1
-    assert "DELTA_CONCURRENT" in str(problems[0])
+            while not (reading.exists() or update.done()):
+                time.sleep(0.1)
+            spark.sql(f"DELETE FROM {name} WHERE id BETWEEN 140 AND 160")
+        finally:
+            go.touch()
+        with pytest.raises(Exception, match="DELTA_CONCURRENT"):
+            update.result(300)
     assert_same(spark, f"SELECT id FROM {name} WHERE id = 150", rows=0)
 
 

@@ -78,6 +78,7 @@ def test_a_new_session_skips_too(orders: Orders) -> None:
     format_ = orders.name.removeprefix("orders_")
     query = f"SELECT id FROM {format_}.`{orders.path}` WHERE id < 10"
     assert len(new.sql(query).collect()) == 10
+    assert scan_of(orders.table, lambda: new.sql(query)).files_read == 1
     assert len(new.sql(query).inputFiles()) == 1
 
 

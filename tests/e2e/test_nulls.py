@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import assert_reads_all, assert_same, assert_skips, indexed, settings, write_files
 
 import skipstone
-from skipstone.catalog.segment import decode, encode
+from skipstone.catalog.segment import decode
+from skipstone.catalog.store import publish
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +97,10 @@ def test_missing_statistics_do_not_mean_all_null(spark: SparkSession, tmp_path: 
         object.__setattr__(statistics, "low", pa.nulls(2, statistics.low.type))
         object.__setattr__(statistics, "high", pa.nulls(2, statistics.high.type))
         object.__setattr__(statistics, "values", None)
-        statistics.nulls.flags.writeable or object.__setattr__(statistics, "nulls", statistics.nulls.copy())
-        statistics.nulls[:] = -1
-    (segment.parent / f".{segment.name}.crc").unlink(missing_ok=True)
-    segment.write_bytes(encode(stored))
-    table._runtime.refresh(table.files().root)
+        object.__setattr__(statistics, "nulls", np.full(2, -1))
+    root = table.files().root
+    publish(table._runtime.store(root), stored, replace=True)
+    table._runtime.refresh(root)
     for condition, rows in {
         "x = 5": 1,
         "x IS NULL": 0,

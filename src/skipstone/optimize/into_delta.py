@@ -8,7 +8,7 @@ import numpy as np
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark import SparkSession
-from skipstone.spark.rewrite import RowHash, hash_of
+from skipstone.spark.row_hash import RowHash, hash_of
 from skipstone.spark.table_files import TableFiles
 
 __all__ = ["convert_to_delta", "copy_to_delta"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -20,6 +21,7 @@ from skipstone.predicate.expr import Expr, Literal, type_of, with_columns
 from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.render import to_sql
 from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.row_hash import hashed_row
 
 __all__ = ["BLOCK", "LogicalNames", "with_block"]
 
@@ -164,16 +166,16 @@ def _with_vectors(frame: DataFrame, parts: Sequence[_Part], last: int, names: Lo
         out = out.withColumn(word, F.expr(" | ".join(bits)))
     table = frame.sparkSession.createDataFrame(_vector_table(maps, words))
     joined = out.join(F.broadcast(table), [*words, _KEY], "left")
-    block = F.expr(f"coalesce({_place_sql(frame, first, names)}, {_otherwise_sql(parts, last, names)})")
+    block = F.coalesce(_place(frame, first, names), F.expr(_otherwise_sql(parts, last, names)))
     return joined.withColumn(BLOCK, block).select(*frame.columns, BLOCK)
 
 
-def _place_sql(frame: DataFrame, vectors: VectorMap, names: LogicalNames) -> str:
+def _place(frame: DataFrame, vectors: VectorMap, names: LogicalNames) -> SparkColumn:
+    first, ways = F.col(_FIRST), F.col(_WAYS)
     if vectors.spread is None:
-        columns = ", ".join(f"`{name}`" for name in frame.columns)
-        return f"{_FIRST} + CAST(pmod(xxhash64({columns}), {_WAYS}) AS INT)"
-    bucket = _bucket_sql(vectors.spread, names)
-    return f"{_FIRST} + CAST(floor({bucket} * {_WAYS} / {vectors.spread.buckets}) AS INT)"
+        return first + F.pmod(hashed_row(frame.schema), ways).cast("int")
+    bucket = F.expr(_bucket_sql(vectors.spread, names))
+    return first + F.floor(bucket * ways / vectors.spread.buckets).cast("int")
 
 
 def _signed(word: int) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from py4j.protocol import Py4JJavaError
@@ -27,11 +26,12 @@ from skipstone.spark.assign import BLOCK
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
+from skipstone.spark.row_hash import RowHash, hash_of, row_hash
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
-__all__ = ["Rewriting", "Rewritten", "RowHash", "hash_of", "row_hash"]
+__all__ = ["Rewriting", "Rewritten"]
 
 _SETTINGS = {
     # Rows must stay in the partition that they were sent to.
@@ -39,20 +39,10 @@ _SETTINGS = {
     "spark.databricks.delta.optimizeWrite.enabled": "false",
     "spark.databricks.delta.properties.defaults.autoOptimize.optimizeWrite": "false",
     "spark.sql.files.maxRecordsPerFile": "0",
-    # Row hashes of maps: entries keep their order in a rewrite.
-    "spark.sql.legacy.allowHashOnMapType": "true",
     # Large decision trees are compiled piece by piece only outside of whole-stage code.
     "spark.sql.codegen.wholeStage": "false",
     "spark.skipstone.enabled": "false",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class RowHash:
-    """Number of rows and the sum of their hashes: the same for the same rows in any order."""
-
-    rows: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +55,6 @@ class Rewritten:
     files_after: int
     bytes_before: int
     bytes_after: int
-
-
-def row_hash(frame: DataFrame) -> tuple[Any, Any]:
-    """The aggregates behind :class:`RowHash`."""
-    columns = [
-        F.col(f"`{field.name}`").cast("string")
-        if "variant" in field.dataType.simpleString()
-        else F.col(f"`{field.name}`")
-        for field in frame.schema.fields
-    ]
-    hashed = F.xxhash64(*columns).cast("decimal(20,0)")
-    return F.count(F.lit(1)).alias("rows"), F.coalesce(F.sum(hashed), F.lit(0)).alias("total")
-
-
-def hash_of(frame: DataFrame) -> RowHash:
-    """Count and hash the rows of a frame."""
-    seen = frame.agg(*row_hash(frame)).first()
-    assert seen is not None
-    return RowHash(int(seen["rows"]), int(seen["total"]))
 
 
 class Rewriting:
@@ -190,7 +161,7 @@ class Rewriting:
     ) -> tuple[TableFiles, RowHash]:
         source = self.live(chosen)
         observation = Observation()
-        counted = source.observe(observation, *row_hash(source))
+        counted = source.observe(observation, *row_hash(source.schema))
         partitions = [f"`{name}`" for name in _field_names(self.before.partition_schema)]
         placed = (
             assign(counted)

@@ -1,15 +1,14 @@
-"""Block statistics, by native Spark aggregates that read each column of each file once.
+"""Block statistics, by one native Spark job that reads each column of each file once.
 
 Every file is one partition, and an aggregate without grouping keys is kept per partition (see
 ``SkipstoneFiles.perFile``): generated code, no hash table, no sort, no shuffle, one row per file for the
 driver. Two things keep that path fast:
 
-* Minimum and maximum of strings cannot live in generated aggregates, so they are computed apart from the
-  numbers, for string columns only.
+* Texts enter the aggregates as short copies of their first bytes, which is all that stored bounds keep.
 * A column of few values gets a value set: its values are looked up in a dictionary found on a small
-  sample, and their positions are OR-ed into one 64-bit word. A value that the dictionary lacks sets the
-  last bit, which makes the set of that block unknown. Strings with a complete set have their minimum and
-  maximum from it.
+  sample, and their bits are OR-ed into one 64-bit word (see :mod:`~skipstone.spark.dictionaries`). A
+  value that the dictionary lacks makes the set of that block unknown. Texts with a complete set have
+  their minimum and maximum from it; only for incomplete sets is their column read again.
 
 Rows behind deletion vectors are counted in, since a restored table may bring them back; evaluation
 errors count as NULL, since a filter that fails on a row never returns that row.
@@ -19,20 +18,21 @@ Cost: one scan of the kept columns; the driver sees one row per file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column as SparkColumn
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, Words
+from skipstone.predicate.expr import Column
 from skipstone.predicate.types import Kind
 from skipstone.spark.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.kept import Kept
-from skipstone.spark.stored_bounds import bounds_array
+from skipstone.spark.stored_bounds import TEXT_BYTES, bounds_array
 from skipstone.spark.table_files import TableFiles
 
 __all__ = ["compute"]
@@ -50,59 +50,79 @@ _SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.maxFields": "100000",
 }
-Named = tuple[str, SparkColumn]
+# Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
+_SAMPLING = {"spark.sql.codegen.wholeStage": "false"}
+Named = tuple[str, str]
+"""The name of an aggregate and its SQL."""
 
 
 def compute(
     spark: SparkSession, files: TableFiles, chosen: Counts, kept: Sequence[Kept], features: Sequence[Feature]
 ) -> BlockSet:
     """Statistics of the files at the chosen places, in that order."""
-    job = _Job(_session_for_statistics(spark), files, chosen)
-    dictionaries = find_dictionaries(job.session, files, chosen, kept)
+    job = _job(_session_with(spark, _SETTINGS), files, chosen, kept, features)
+    sampling = replace(job, session=_session_with(spark, _SETTINGS | _SAMPLING))
+    dictionaries = find_dictionaries(sampling.frame(_some(chosen)), files, kept, job.values)
     numbers: dict[str, pa.Array] = {}
+    first = [("rows", "count(1)"), *_feature_words(job.conditions)]
     for part in _parts(kept):
-        numbers |= job.run(
-            [named for place in part for named in _numbers(job, place, kept[place], dictionaries.get(place))]
+        found = (
+            _aggregates(place, kept[place], job.values[place], dictionaries.get(place)) for place in part
         )
-    numbers |= job.run([("rows", F.count(F.lit(1))), *_feature_words(job, features)])
-    texts = _text_bounds(job, kept, dictionaries, numbers)
+        numbers |= job.run([*first, *(named for some in found for named in some)])
+        first = []
+    numbers |= _text_bounds(job, kept, dictionaries, numbers)
     rows = numbers["rows"].to_numpy()
     statistics = {
-        item.expr: _statistics(item, place, rows, numbers | texts, dictionaries.get(place))
+        item.expr: _statistics(item, place, rows, numbers, dictionaries.get(place))
         for place, item in enumerate(kept)
     }
     unions, known = _unions(numbers, len(features), len(chosen))
     return BlockSet(rows, statistics, tuple(features), unions, known)
 
 
-def _session_for_statistics(spark: SparkSession) -> SparkSession:
+def _session_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
-    for key, value in _SETTINGS.items():
+    for key, value in settings.items():
         session.conf.set(key, value)
     return session
 
 
+def _some(chosen: Counts) -> Counts:
+    """A few files to sample, from all over the table."""
+    count = min(3 + len(chosen) // 64, 8)
+    return chosen[np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))]
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Aggregates over some files of a table, one row per file."""
+    """Aggregates over some files of a table, one row per file.
+
+    ``values`` is the SQL of what is kept, ``conditions`` that of the features. Both are columns of the
+    frame: their own, or ones of ``computed``, in which an evaluation error is NULL.
+    """
 
     session: SparkSession
     files: TableFiles
     chosen: Counts
+    values: tuple[str, ...]
+    conditions: tuple[str, ...]
+    computed: Mapping[str, SparkColumn]
 
-    def column(self, sql: str) -> SparkColumn:
-        return SparkColumn(self.files.opener.guarded(F.expr(sql)._jc))
+    def frame(self, chosen: Counts) -> DataFrame:
+        frame = self.files.frame(self.session, chosen)
+        return frame.withColumns(dict(self.computed)) if self.computed else frame
 
     def run(self, aggregates: Sequence[Named], chosen: Counts | None = None) -> dict[str, pa.Array]:
         """The named aggregates for each chosen file, in the order of ``chosen``."""
         wanted = self.chosen if chosen is None else chosen
         if not aggregates or not len(wanted):
             return {}
-        frame = self.files.frame(self.session, wanted)
-        columns = [column.alias(name) for name, column in aggregates]
-        rows, places = self.files.per_file(self.session, frame.agg(*columns))
+        aggregate = self.frame(wanted).selectExpr(*(f"{sql} AS {name}" for name, sql in aggregates))
+        rows, places = self.files.per_file(self.session, aggregate)
         table: pa.Table = rows.toArrow().combine_chunks()
         order = np.argsort(places, kind="stable")[
             np.argsort(np.argsort(wanted, kind="stable"), kind="stable")
@@ -110,48 +130,74 @@ class _Job:
         return {name: _flat(table[name]).take(pa.array(order)) for name in table.column_names}
 
 
+def _job(
+    session: SparkSession,
+    files: TableFiles,
+    chosen: Counts,
+    kept: Sequence[Kept],
+    features: Sequence[Feature],
+) -> _Job:
+    none = files.frame(session, np.zeros(0, np.int64))
+    prefix = "_skipstone"
+    while any(name.lower().startswith(prefix) for name in none.columns):
+        prefix += "_"
+    texts: dict[str, str] = {}
+    values = tuple(
+        # Reading a column cannot fail; only what is computed needs a guard.
+        item.sql if isinstance(item.expr, Column) else texts.setdefault(item.sql, f"{prefix}{len(texts)}")
+        for item in kept
+    )
+    conditions = tuple(
+        texts.setdefault(f"coalesce(({feature.text}), false)", f"{prefix}{len(texts)}")
+        for feature in features
+    )
+    computed = {name: SparkColumn(files.opener.guarded(F.expr(text)._jc)) for text, name in texts.items()}
+    return _Job(session, files, chosen, values, conditions, computed)
+
+
 def _flat(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
 def _parts(kept: Sequence[Kept]) -> Iterator[range]:
-    for start in range(0, len(kept), _COLUMNS_AT_ONCE):
+    for start in range(0, max(len(kept), 1), _COLUMNS_AT_ONCE):
         yield range(start, min(start + _COLUMNS_AT_ONCE, len(kept)))
 
 
-def _numbers(job: _Job, place: int, item: Kept, dictionary: Dictionary | None) -> Iterator[Named]:
-    value = job.column(item.sql)
-    yield f"count{place}", F.count(value)
-    if item.type.floating:
-        yield f"nans{place}", F.count(F.when(F.isnan(value), F.lit(1)))
-        value = F.when(~F.isnan(value), value)
-    if item.type.kind not in _TEXT:
-        yield f"low{place}", F.min(value)
-        yield f"high{place}", F.max(value)
+def _aggregates(place: int, item: Kept, value: str, dictionary: Dictionary | None) -> Iterator[Named]:
+    yield f"count{place}", f"count({value})"
     if dictionary is not None:
-        yield f"set{place}", F.bit_or(dictionary.position_bit(value))
+        yield f"set{place}", f"bit_or({dictionary.bits(value)})"
+    if item.type.kind in _TEXT:
+        if dictionary is None:
+            yield from _text_extremes(place, value)
+        return
+    if item.type.floating:
+        yield f"nans{place}", f"count(if(isnan({value}), 1, NULL))"
+        value = f"if(isnan({value}), NULL, {value})"
+    yield f"low{place}", f"min({value})"
+    yield f"high{place}", f"max({value})"
+
+
+def _text_extremes(place: int, value: str) -> Iterator[Named]:
+    # As bytes, for a string may be no valid UTF-8; and cut, which copies: buffers of generated
+    # aggregates may hold nothing that points into a batch.
+    value = f"substring(CAST({value} AS BINARY), 1, {TEXT_BYTES})"
+    yield f"low{place}", f"min({value})"
+    yield f"high{place}", f"max({value})"
 
 
 def _text_bounds(
     job: _Job, kept: Sequence[Kept], dictionaries: dict[int, Dictionary], numbers: dict[str, pa.Array]
 ) -> dict[str, pa.Array]:
-    """Bounds of the texts whose value sets do not give them, by a scan of just those columns."""
-    plain = [p for p, item in enumerate(kept) if item.type.kind in _TEXT and p not in dictionaries]
-    out = job.run([named for place in plain for named in _text_extremes(job, place, kept[place])])
+    """Bounds of the texts whose value sets are incomplete, by another look at just those files."""
+    out: dict[str, pa.Array] = {}
     for place, dictionary in dictionaries.items():
         if kept[place].type.kind in _TEXT:
             incomplete = np.flatnonzero(~dictionary.complete(numbers[f"set{place}"]))
-            if len(incomplete):
-                found = job.run(list(_text_extremes(job, place, kept[place])), job.chosen[incomplete])
-                out |= {name: _scatter(column, incomplete, len(job.chosen)) for name, column in found.items()}
+            found = job.run(list(_text_extremes(place, job.values[place])), job.chosen[incomplete])
+            out |= {name: _scatter(column, incomplete, len(job.chosen)) for name, column in found.items()}
     return out
-
-
-def _text_extremes(job: _Job, place: int, item: Kept) -> Iterator[Named]:
-    value = job.column(item.sql)
-    # As bytes, for a string column may hold what is no valid UTF-8.
-    yield f"low{place}", F.min(value).cast("binary")
-    yield f"high{place}", F.max(value).cast("binary")
 
 
 def _scatter(column: pa.Array, places: Counts, size: int) -> pa.Array:
@@ -160,16 +206,14 @@ def _scatter(column: pa.Array, places: Counts, size: int) -> pa.Array:
     return column.take(pa.array(index, mask=index < 0))
 
 
-def _feature_words(job: _Job, features: Sequence[Feature]) -> Iterator[Named]:
-    for start in range(0, len(features), _FEATURES_A_WORD):
-        word = F.lit(0).cast("bigint")
-        for bit, feature in enumerate(features[start : start + _FEATURES_A_WORD]):
-            # Where evaluation fails the bit is set: a filter that implies the feature may not get that far.
-            holds = F.coalesce(job.column(f"coalesce(({feature.text}), false)"), F.lit(True))
-            word = word.bitwiseOR(
-                F.when(holds, F.lit(1 << bit).cast("bigint")).otherwise(F.lit(0).cast("bigint"))
-            )
-        yield f"features{start // _FEATURES_A_WORD}", F.bit_or(word)
+def _feature_words(conditions: Sequence[str]) -> Iterator[Named]:
+    for start in range(0, len(conditions), _FEATURES_A_WORD):
+        some = conditions[start : start + _FEATURES_A_WORD]
+        # Where evaluation fails the bit is set: a filter that implies the feature may not reach the failure.
+        word = " | ".join(
+            f"if(coalesce({condition}, true), {1 << bit}L, 0L)" for bit, condition in enumerate(some)
+        )
+        yield f"features{start // _FEATURES_A_WORD}", f"bit_or({word})"
 
 
 def _unions(numbers: dict[str, pa.Array], features: int, blocks: int) -> tuple[Words, Words]:

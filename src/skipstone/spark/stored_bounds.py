@@ -14,9 +14,12 @@ from skipstone.predicate.expr import Value
 from skipstone.predicate.truncate import truncate_max, truncate_min
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["arrow_type", "bounds_array", "canonical_array", "canonical_values"]
+__all__ = ["TEXT_BYTES", "arrow_type", "bounds_array", "canonical_array", "canonical_values"]
 
 _LONGEST = 64
+TEXT_BYTES = 4 * (_LONGEST + 2)
+"""How many bytes of a text its bounds are made from: one whole character of four more than are kept,
+even when the last one was cut in two."""
 
 
 def arrow_type(type_: Type) -> pa.DataType:
@@ -88,7 +91,7 @@ def _texts(found: pa.Array | None, type_: Type, upper: bool, values: ValueSets |
 def _shortened(found: pa.Array, type_: Type, upper: bool) -> pa.Array:
     if type_.kind is Kind.BINARY:
         return pa.array([_cut(value, upper) for value in found.to_pylist()], pa.binary())
-    return pa.array([_cut(_decoded(value), upper) for value in found.to_pylist()], pa.string())
+    return pa.array([_cut(_beginning(value), upper) for value in found.to_pylist()], pa.string())
 
 
 def _decoded(value: bytes | None) -> str | None:
@@ -97,6 +100,14 @@ def _decoded(value: bytes | None) -> str | None:
         return None if value is None else value.decode()
     except UnicodeDecodeError:
         return None
+
+
+def _beginning(value: bytes | None) -> str | None:
+    """A string cut after so many bytes, without the character that this may have cut in two."""
+    if value is None or len(value) < TEXT_BYTES:
+        return _decoded(value)
+    ends = (end for end in range(TEXT_BYTES - 1, TEXT_BYTES - 5, -1) if value[end] & 0xC0 != 0x80)
+    return _decoded(value[: next(ends, TEXT_BYTES)])
 
 
 def _cut(value: Value, upper: bool) -> Value:

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 BASE = ("CatalystJson", "Skipstone")
-_OPENER = (*BASE, "SkipstoneFiles", "SkipstoneOpener")
+_OPENER = (*BASE, "SkipstoneAggregate", "SkipstoneFiles", "SkipstoneOpener")
 DELTA_FILES = (*_OPENER, "SkipstoneDeltaFiles")
 _DELTA_OPENER = (*DELTA_FILES, "SkipstoneDeltaOpener")
 
@@ -58,6 +58,10 @@ class TableFiles:
         """One row per file of an aggregate over a frame of this table, and the files' places."""
         found = self.handle.perFile(spark._jsparkSession, aggregate._jdf)
         return DataFrame(found.rows(), spark), longs(found.files())
+
+    def first_rows(self, spark: SparkSession, frame: DataFrame, rows: int) -> DataFrame:
+        """That many rows of each partition, which is each file where files are not split."""
+        return DataFrame(self.handle.firstRows(spark._jsparkSession, frame._jdf, rows), spark)
 
 
 def packed_bits(places: Counts, size: int) -> bytes:

@@ -23,6 +23,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.execution.CommandExecutionMode;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.datasources.CatalogFileIndex;
@@ -331,7 +332,38 @@ public final class Skipstone {
         return new Installer(this);
     }
 
+    /** Delta prepares the scans of subqueries only with those of the query around them, so both are looked at. */
     LogicalPlan rewrite(LogicalPlan plan) {
+        LogicalPlan done = rewriteScans(plan);
+        return done.containsPattern(SUBQUERY) ? (LogicalPlan) done.mapExpressions(new Inside(this)) : done;
+    }
+
+    private static final scala.Enumeration.Value SUBQUERY = TreePattern.PLAN_EXPRESSION();
+
+    /** Looks for subqueries inside an expression. */
+    static final class Inside extends AbstractFunction1 {
+        private final Skipstone shim;
+
+        Inside(Skipstone shim) {
+            this.shim = shim;
+        }
+
+        public Object apply(Object found) {
+            Expression expression = (Expression) found;
+            if (expression instanceof PlanExpression) {
+                PlanExpression subquery = (PlanExpression) expression;
+                if (subquery.plan() instanceof LogicalPlan) {
+                    LogicalPlan before = (LogicalPlan) subquery.plan();
+                    LogicalPlan after = shim.rewrite(before);
+                    return after == before ? subquery : subquery.withNewPlan(after);
+                }
+                return subquery;
+            }
+            return expression.containsPattern(SUBQUERY) ? expression.mapChildren(this) : expression;
+        }
+    }
+
+    private LogicalPlan rewriteScans(LogicalPlan plan) {
         if (plan instanceof Filter) {
             Filter filter = (Filter) plan;
             if (filter.child() instanceof LogicalRelation) {
@@ -459,11 +491,14 @@ public final class Skipstone {
 
     // ------------------------------------------------------------ the question
 
-    /** Settings that change what Spark reads from the same bytes. Statistics hold for one set of them. */
+    /**
+     * Settings that change what Spark reads from the same bytes. Statistics hold for one set of them. Reading
+     * columns by number is not among them, for Delta switches it on and such columns are never judged.
+     */
     private static final String[] READER_SETTINGS = {
         "spark.sql.parquet.binaryAsString", "spark.sql.parquet.int96AsTimestamp",
         "spark.sql.parquet.int96TimestampConversion", "spark.sql.parquet.datetimeRebaseModeInRead",
-        "spark.sql.parquet.int96RebaseModeInRead", "spark.sql.parquet.fieldId.read.enabled",
+        "spark.sql.parquet.int96RebaseModeInRead",
         "spark.sql.legacy.parquet.nanosAsLong", "spark.sql.parquet.inferTimestampNTZ.enabled",
         "spark.sql.caseSensitive", "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"};
 

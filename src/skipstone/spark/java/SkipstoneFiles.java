@@ -6,11 +6,21 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
+import org.apache.spark.rdd.CoalescedRDDPartition;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Complete$;
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec;
 import org.apache.spark.sql.execution.datasources.CatalogFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.FilePartition;
@@ -18,10 +28,15 @@ import org.apache.spark.sql.execution.datasources.FileScanRDD;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.types.BinaryType;
+import org.apache.spark.sql.types.DataType;
+import scala.Option;
 import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
 
 /** The files of a table as they lie now, data frames over some of them, and aggregates per file. */
 public class SkipstoneFiles {
+    private static final long BYTES_A_TASK = 32L << 20;
     /** Names the files as the catalog does: relative to the root for plain files, as in its log for Delta. */
     public final List paths = new ArrayList();
     protected final List sizes = new ArrayList();
@@ -122,27 +137,66 @@ public class SkipstoneFiles {
 
     /**
      * An aggregate without grouping, evaluated for each file on its own. Spark plans such an aggregate as
-     * one half per partition and another half that merges; with one file to a partition, and both halves
-     * run where the file is read, each row is about one file. That is generated code without a hash table,
-     * a sort or a shuffle.
+     * one half per partition and another half that merges; with one file to a partition, a single operator
+     * that does both where the file is read gives one row per file. That is generated code without a hash
+     * table, a sort or a shuffle.
      */
     public PerFile perFile(SparkSession session, Dataset aggregate) {
-        SparkPlan merging = aggregate.queryExecution().sparkPlan();
-        SparkPlan partial = QueryExecution.prepareExecutedPlan(session, (SparkPlan) merging.children().head());
-        scala.collection.mutable.ListBuffer child = new scala.collection.mutable.ListBuffer();
-        child.addOne(partial);
-        SparkPlan both = (SparkPlan) merging.withNewChildren(child.toList());
-        Iterator partitions = ((FileScanRDD) source(partial).inputRDD()).filePartitions().iterator();
-        List order = new ArrayList();
-        while (partitions.hasNext()) {
-            PartitionedFile[] files = ((FilePartition) partitions.next()).files();
-            Object position = files.length == 1 ? positions.get(files[0].toPath().toString()) : null;
-            if (position == null || files[0].start() != 0L || files[0].length() != files[0].fileSize()) {
-                throw new IllegalStateException("a partition is not one whole file of the table");
+        BaseAggregateExec merging = (BaseAggregateExec) aggregate.queryExecution().sparkPlan();
+        SparkPlan partial = (SparkPlan) ((SparkPlan) merging).children().head();
+        scala.collection.mutable.ListBuffer whole = new scala.collection.mutable.ListBuffer();
+        Iterator aggregates = merging.aggregateExpressions().iterator();
+        while (aggregates.hasNext()) {
+            AggregateExpression one = (AggregateExpression) aggregates.next();
+            if (!(one.aggregateFunction() instanceof DeclarativeAggregate) || !isSafe(one.dataType())) {
+                throw new IllegalStateException("an aggregate cannot be evaluated per file: " + one);
             }
-            order.add(Long.valueOf(((Integer) position).longValue()));
+            whole.addOne(one.copy(
+                one.aggregateFunction(), Complete$.MODULE$, one.isDistinct(), one.filter(), one.resultId()));
         }
-        return new PerFile(session.internalCreateDataFrame(both.execute(), both.schema(), false), bytes(order));
+        SparkPlan both = QueryExecution.prepareExecutedPlan(session, SkipstoneAggregate.of(
+            whole.toList(), merging.aggregateAttributes(), merging.resultExpressions(),
+            (SparkPlan) partial.children().head()));
+        Seq partitions = (Seq) ((FileScanRDD) source(both).inputRDD()).filePartitions();
+        RDD rows = both.execute().coalesce(tasks(session), false, Option.empty(), null);
+        List order = new ArrayList();
+        for (int i = 0; i < rows.partitions().length; i++) {
+            int[] together = ((CoalescedRDDPartition) rows.partitions()[i]).parentsIndices();
+            for (int j = 0; j < together.length; j++) {
+                order.add(position((FilePartition) partitions.apply(together[j])));
+            }
+        }
+        return new PerFile(session.internalCreateDataFrame(rows, both.schema(), false), bytes(order));
+    }
+
+    /** Whether a buffer of the type holds its value; binaries do if the aggregate only sees copies. */
+    private static boolean isSafe(DataType type) {
+        return UnsafeRow.isMutable(type) || type instanceof BinaryType;
+    }
+
+    /** How many tasks: starting one costs more than reading a small file, so these share one. */
+    private int tasks(SparkSession session) {
+        long total = 0L;
+        for (int i = 0; i < sizes.size(); i++) {
+            total += ((Long) sizes.get(i)).longValue();
+        }
+        int cores = session.sparkContext().defaultParallelism();
+        return (int) Math.max(4L * cores, Math.min(total / BYTES_A_TASK, (long) Integer.MAX_VALUE));
+    }
+
+    private Long position(FilePartition partition) {
+        PartitionedFile[] files = partition.files();
+        Object position = files.length == 1 ? positions.get(files[0].toPath().toString()) : null;
+        if (position == null || files[0].start() != 0L || files[0].length() != files[0].fileSize()) {
+            throw new IllegalStateException("a partition is not one whole file of the table");
+        }
+        return Long.valueOf(((Integer) position).longValue());
+    }
+
+    /** The first rows of each partition of a frame. */
+    public Dataset firstRows(SparkSession session, Dataset frame, int rows) {
+        Expression limit = (Expression) Literal$.MODULE$.apply(Integer.valueOf(rows));
+        return Dataset.ofRows(session, new LocalLimit(limit, frame.logicalPlan()));
     }
 
     private static FileSourceScanExec source(SparkPlan plan) {

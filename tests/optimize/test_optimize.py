@@ -1,0 +1,127 @@
+"""Optimising keeps exactly the same rows, and lets the log's queries skip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import skipstone
+from skipstone.layout import LAYOUTS
+from skipstone.spark.row_hash import hash_of
+from skipstone.workload.queries import Query, Workload
+
+Make = Callable[..., skipstone.Table]
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, "auto"])
+def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, layout: str) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    report = table.optimize(log, layout, block_rows=600)
+    assert hash_of(table.frame()) == before
+    assert report.layout_id
+    assert 8 <= report.files_after <= 60
+    assert table.status().files_indexed == report.files_after
+    replayed = table.replay(Workload(log.queries[:6]))
+    assert all(query.same_result for query in replayed.queries)
+    assert all(query.files_read > 0 for query in replayed.queries)
+    summary = replayed.summary()
+    assert summary["files_read"] < summary["files_total"]
+
+
+def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, log: Workload) -> None:
+    advice = shipments().advise(log, block_rows=600)
+    shares = {row.layout: row.percent_scanned for row in advice.layouts}
+    assert set(shares) == {"as it lies", *LAYOUTS}
+    assert advice.percent_needed <= shares[advice.best] < shares["as it lies"]
+    assert shares[advice.best] < 30
+
+
+def test_blocks_do_not_span_horizontal_partitions(shipments: Make, log: Workload) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    table.optimize(log, "sop", block_rows=400, partition_by="year(d)")
+    assert hash_of(table.frame()) == before
+    years = table.frame().selectExpr("_metadata.file_path AS file", "year(d) AS year").distinct()
+    assert years.count() == years.select("file").distinct().count() > 2
+
+
+def test_a_commit_changes_no_data(spark: SparkSession, shipments: Make, log: Workload) -> None:
+    table = shipments()
+    table.optimize(log, "qdtree", block_rows=600)
+    newest = sorted(Path(table.source, "_delta_log").glob("*.json"))[-1].read_text()
+    assert '"dataChange":true' not in newest
+    assert '"dataChange":false' in newest
+    assert spark.sql(f"DESCRIBE HISTORY delta.`{table.source}`").count() == 2
+
+
+def test_appended_rows_are_read_then_laid_out_alone(
+    spark: SparkSession, shipments: Make, log: Workload
+) -> None:
+    table = shipments()
+    table.optimize(log, "sop", block_rows=600)
+    laid_out = set(table.files().files.paths)
+    table.frame().limit(100).write.format("delta").mode("append").save(table.source)
+    assert not table.optimize_new().layout_id
+    more = spark.read.format("delta").load(table.source).limit(2_000)
+    more.write.format("delta").mode("append").save(table.source)
+    before = hash_of(table.frame())
+    assert table.optimize_new().layout_id
+    assert hash_of(table.frame()) == before
+    assert len(laid_out & set(table.files().files.paths)) > len(laid_out) // 2
+
+
+def test_deleted_rows_stay_deleted(spark: SparkSession, shipments: Make, log: Workload) -> None:
+    table = shipments()
+    spark.sql(
+        f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    )
+    spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id % 10 = 0")
+    before = hash_of(table.frame())
+    assert before.rows == 10_800
+    table.optimize(log, "qdtree", block_rows=600)
+    assert hash_of(table.frame()) == before
+
+
+def test_a_parquet_directory_needs_an_output_or_a_conversion(
+    shipments: Make, log: Workload, tmp_path: Path
+) -> None:
+    table = shipments("parquet")
+    before = hash_of(table.frame())
+    with pytest.raises(skipstone.SkipstoneError, match="--output"):
+        table.optimize(log, "qdtree", block_rows=600)
+    table.optimize(log, "qdtree", block_rows=600, output=str(tmp_path / "copy"))
+    copy = skipstone.table(table.spark, f"copied={tmp_path / 'copy'}")
+    assert hash_of(copy.frame()) == before == hash_of(table.frame())
+    scan = copy.explain("SELECT * FROM copied WHERE mode = 'AIR' AND k < 50").scans[0]
+    assert 0 < scan.files_read < scan.files_total
+    table.optimize(log, "qdtree", block_rows=600, convert=True)
+    assert table.files().format == "delta"
+    assert hash_of(table.frame()) == before
+
+
+@pytest.mark.parametrize(
+    ("sql", "sentence"),
+    [
+        ("SELECT * FROM shipments", "usable filter"),
+        ("SELECT 1", "No query of the log reads"),
+    ],
+)
+def test_a_log_that_says_nothing_is_refused(shipments: Make, sql: str, sentence: str) -> None:
+    table = shipments()
+    with pytest.raises(skipstone.SkipstoneError, match=sentence):
+        table.optimize(Workload((Query(sql),)), block_rows=600)
+    assert table.files().handle.version() == 0
+
+
+def test_a_table_smaller_than_two_blocks_is_refused(shipments: Make, log: Workload) -> None:
+    with pytest.raises(skipstone.SkipstoneError, match="less than two blocks"):
+        shipments().optimize(log, block_rows=10_000)
+
+
+def test_an_unknown_layout_is_refused(shipments: Make, log: Workload) -> None:
+    with pytest.raises(skipstone.SkipstoneError, match="There is no layout spiral"):
+        shipments().optimize(log, "spiral", block_rows=600)

@@ -1,0 +1,121 @@
+"""Whatever happens during a rewrite, the table is the old one or the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import skipstone
+from skipstone.spark import rewrite
+from skipstone.spark.rewrite import Rewriting
+from skipstone.spark.row_hash import RowHash, hash_of
+from skipstone.workload.queries import Workload
+
+Make = Callable[..., skipstone.Table]
+
+
+def during_write(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
+    """Let something happen after the new files are written and before they are committed."""
+    write = Rewriting._write
+
+    def slow(self: Rewriting, *args: object) -> object:
+        written = write(self, *args)  # type: ignore[arg-type]
+        happens()
+        return written
+
+    monkeypatch.setattr(Rewriting, "_write", slow)
+
+
+def data_files(table: skipstone.Table) -> int:
+    return len(list(Path(table.source).glob("*.parquet")))
+
+
+def test_a_concurrent_append_is_kept(
+    spark: SparkSession, shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    extra = spark.read.format("delta").load(table.source).where("id < 100")
+    during_write(monkeypatch, lambda: extra.write.format("delta").mode("append").save(table.source))
+    table.optimize(log, "qdtree", block_rows=600)
+    assert table.frame().count() == 12_100
+
+
+def test_a_concurrent_delete_wins_and_the_rewrite_says_so(
+    spark: SparkSession, shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    files = data_files(table)
+    during_write(monkeypatch, lambda: spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id = 5").collect())
+    with pytest.raises(skipstone.SkipstoneError, match="changed by somebody else"):
+        table.optimize(log, "qdtree", block_rows=600)
+    assert table.frame().count() == 11_999
+    assert data_files(table) <= files + 1
+
+
+def test_the_second_of_two_rewrites_is_refused(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    turn: list[str] = []
+
+    def other() -> None:
+        if not turn:
+            turn.append("taken")
+            table.optimize(log, "range", block_rows=900)
+
+    during_write(monkeypatch, other)
+    with pytest.raises(skipstone.SkipstoneError, match="changed by somebody else"):
+        table.optimize(log, "qdtree", block_rows=600)
+    assert hash_of(table.frame()) == before
+
+
+@pytest.mark.parametrize("stage", ["_write", "commit", "compute", "publish", "hash_of"])
+def test_a_failure_at_any_stage_leaves_the_old_table(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    table = shipments()
+    before, files = hash_of(table.frame()), data_files(table)
+
+    def fail(*_: object, **__: object) -> object:
+        raise OSError("No space left on device")
+
+    if stage == "commit":
+        monkeypatch.setattr(rewrite, "publish", lambda *_: None)
+        during_write(monkeypatch, fail)
+    else:
+        monkeypatch.setattr(Rewriting if stage == "_write" else rewrite, stage, fail)
+    with pytest.raises(OSError, match="No space left"):
+        table.optimize(log, "qdtree", block_rows=600)
+    monkeypatch.undo()
+    assert hash_of(table.frame()) == before
+    assert data_files(table) == files
+    assert table.files().handle.version() == 0
+
+
+def test_rows_that_do_not_agree_are_never_committed(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    before, files = hash_of(table.frame()), data_files(table)
+    monkeypatch.setattr(rewrite, "hash_of", lambda _: RowHash(before.rows, before.total + 1))
+    with pytest.raises(skipstone.SkipstoneError, match="stopped before its commit"):
+        table.optimize(log, "qdtree", block_rows=600)
+    monkeypatch.undo()
+    assert hash_of(table.frame()) == before
+    assert data_files(table) == files
+
+
+@pytest.mark.parametrize("setting", ["delta.appendOnly", "delta.enableRowTracking"])
+def test_tables_that_must_not_be_rewritten_are_refused(
+    spark: SparkSession, shipments: Make, log: Workload, setting: str
+) -> None:
+    table = shipments()
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
+    files = data_files(table)
+    with pytest.raises(skipstone.SkipstoneError, match=r"append-only|row tracking"):
+        table.optimize(log, "qdtree", block_rows=600)
+    assert data_files(table) == files
