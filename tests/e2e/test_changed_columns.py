@@ -165,5 +165,5 @@ def test_columns_read_by_number_are_never_judged(spark: SparkSession, tmp_path: 
     table = indexed(spark, "numbered", path)
     assert_skips(table, "SELECT b FROM numbered WHERE a = 2", rows=1, read=1)
     by_number = StructType([StructField("a", LongType(), True, {"parquet.field.id": 1})])  # stored as b
-    assert_same(spark, lambda: spark.read.schema(by_number).parquet(str(path)).where("a = 102"), rows=1)
-    assert_same(spark, lambda: spark.read.schema(by_number).parquet(str(path)).where("a = 2"), rows=0)
+    assert_same(spark, lambda: spark.read.schema(by_number).parquet(str(path)).where("a + 0 = 102"))
+    assert_same(spark, lambda: spark.read.schema(by_number).parquet(str(path)).where("a = 102"))

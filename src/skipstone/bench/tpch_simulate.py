@@ -74,7 +74,7 @@ def simulate_layouts(
 def simulate_ranges(ground: Ground) -> Piece:
     """The paper's range1 (orders by day) and range2 (month × region × segment × quantity)."""
     day = _grouped(ground, "o_orderdate", lambda value: value)
-    month = _grouped(ground, "o_orderdate", lambda value: str(value)[:7])
+    month = _grouped(ground, "o_orderdate", _month)
     region, segment = (_grouped(ground, name, lambda value: value) for name in ("cr_name", "c_mktsegment"))
     quantity = _grouped(ground, "l_quantity", lambda value: (int(float(str(value))) - 1) // 10)
     composite = ((month * 5 + region) * 5 + segment) * 5 + quantity
@@ -86,6 +86,11 @@ def simulate_ranges(ground: Ground) -> Piece:
         }
         for name, numbers in (("range1", day), ("range2", composite))
     }
+
+
+def _month(days: Value) -> str:
+    """A date's month; the canonical value of a date is its number of days since 1970."""
+    return str(np.datetime64(int(str(days)), "D").astype("datetime64[M]"))
 
 
 def _grouped(ground: Ground, name: str, key: Callable[[Value], object]) -> Numbers:
