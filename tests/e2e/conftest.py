@@ -32,7 +32,8 @@ SETTINGS = {
     # For a few hundred rows, compiling a query costs far more than running it.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",  # VACUUM and CONVERT list with so many tasks
+    # VACUUM and CONVERT list files with so many tasks.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
 
 

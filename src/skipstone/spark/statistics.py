@@ -53,6 +53,8 @@ _SETTINGS = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.maxFields": "100000",
 }
+# A shared part of two expressions would be evaluated ahead of both, outside of what catches its errors.
+_GUARDED = {"spark.sql.subexpressionElimination.enabled": "false"}
 # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
 _SAMPLING = {"spark.sql.codegen.wholeStage": "false"}
 Named = tuple[str, str]
@@ -63,8 +65,10 @@ def compute(
     spark: SparkSession, files: TableFiles, chosen: Counts, kept: Sequence[Kept], features: Sequence[Feature]
 ) -> BlockSet:
     """Statistics of the files at the chosen places, in that order."""
-    job = _job(_session_with(spark, _SETTINGS), files, chosen, kept, features)
-    sampling = replace(job, session=_session_with(spark, _SETTINGS | _SAMPLING))
+    computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
+    settings = _SETTINGS | (_GUARDED if computes else {})
+    job = _job(_session_with(spark, settings), files, chosen, kept, features)
+    sampling = replace(job, session=_session_with(spark, settings | _SAMPLING))
     dictionaries = find_dictionaries(sampling.frame(_some(chosen)), files, kept, job.values)
     numbers: dict[str, pa.Array] = {}
     first = [("rows", "count(1)"), *_feature_words(job.conditions)]
