@@ -262,6 +262,20 @@ def test_a_feature_that_fails_on_a_row_is_taken_to_hold(spark: SparkSession, tmp
     assert blocks.unions[:, 0].tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("expressions", [[], ["cast(s AS int)"], ["cast(s AS int)", "cast(s AS int) + 1"]])
+def test_what_guarded_expressions_share_fails_inside_their_guards(
+    spark: SparkSession, tmp_path: Path, expressions: list[str]
+) -> None:
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    files = [pa.table({"s": ["1", "x"]}), pa.table({"s": ["7", None]})]
+    features = ["cast(s AS int) = 7", "cast(s AS int) < 0", "cast(s AS int) + 1 = 8"]
+    blocks = blocks_of(spark, tmp_path / "t", files, expressions, features)
+    assert blocks.unions[:, 0].tolist() == [0b111, 0b101]
+    for key, found in blocks.statistics.items():
+        if not isinstance(key, Column):
+            assert found.nulls.tolist() == [1, 1]
+
+
 def test_own_columns_named_like_the_helpers_are_not_mixed_up(spark: SparkSession, tmp_path: Path) -> None:
     rows = pa.table({"_skipstone0": [5, 6], "_SKIPSTONE_0": [7, 8]})
     blocks = blocks_of(spark, tmp_path / "t", [rows], ["_skipstone0 + 100"], ["_skipstone0 = 5"])

@@ -55,6 +55,9 @@ _SETTINGS = {
 }
 # A shared part of two expressions would be evaluated ahead of both, outside of what catches its errors.
 _GUARDED = {"spark.sql.subexpressionElimination.enabled": "false"}
+# Guarded expressions stay in a projection of their own: inside an aggregate, that setting has no effect.
+_EXCLUDED = "spark.sql.optimizer.excludedRules"
+_COLLAPSE = "org.apache.spark.sql.catalyst.optimizer.CollapseProject"
 # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
 _SAMPLING = {"spark.sql.codegen.wholeStage": "false"}
 Named = tuple[str, str]
@@ -92,6 +95,8 @@ def _session_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSess
     session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
     for key, value in settings.items():
         session.conf.set(key, value)
+    excluded = session.conf.get(_EXCLUDED, None)
+    session.conf.set(_EXCLUDED, f"{excluded},{_COLLAPSE}" if excluded else _COLLAPSE)
     return session
 
 
