@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -21,12 +22,21 @@ _PACKAGE = "skipstone.bench"
 
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark, such as skip.")],
+    sf: Annotated[float | None, typer.Option("--sf", help="The scale factor of generated data.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="A step to run alone; repeatable.")] = None,
+    blocks: Annotated[int | None, typer.Option("--blocks", help="About how many blocks tables get.")] = None,
+    data: Annotated[str | None, typer.Option("--data", help="Where generated tables are kept.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured before.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark; its figures go to benchmarks/results/NAME.json too."""
     benchmark = _find(name)
+    given = {"sf": sf, "only": only or None, "blocks": blocks, "data": data, "again": again or None}
+    options = {option: value for option, value in given.items() if value is not None}
+    for option in options.keys() - inspect.signature(benchmark.run).parameters.keys():
+        raise typer.BadParameter(f"the benchmark {name} has no such option.", param_hint=f"--{option}")
     with without_java_banner():
-        figures = benchmark.run()
+        figures = benchmark.run(**options)
     if as_json:
         print_json(figures)
     else:
