@@ -7,6 +7,8 @@ READY  := $(VENV)/.ready
 # Tests to run, and what else to tell pytest: make test TESTS=tests/spark ARGS=-x
 TESTS  ?=
 ARGS   ?=
+# Processes, each with a Spark of its own; 0 is this one: make test WORKERS=0 ARGS=--pdb
+WORKERS ?= 2
 FUZZ_CASES ?= 200000
 # Scale factor of TPC-H, and a step of its benchmark: make bench-tpch SF=0.1 ONLY=qdtree
 SF     ?= 1
@@ -36,7 +38,7 @@ demo: $(READY)  ## Generate data, index it, run queries with skipping on and off
 	$(BIN)/skipstone demo
 
 test: $(READY)  ## Run all tests
-	$(BIN)/python -m pytest $(ARGS) $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
 
 fuzz: $(READY)  ## Run the property tests for longer (FUZZ_CASES=200000)
 	SKIPSTONE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -k "property or fuzz" $(ARGS) $(TESTS)

@@ -25,7 +25,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.local.dir": str(home / "local"),
             # Many small plans and little data: compiling them lightly costs less than it saves.
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC "
-            "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=1g -XX:+UseSerialGC",
         },
     )
     yield running

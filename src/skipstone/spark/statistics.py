@@ -72,7 +72,7 @@ def compute(
     settings = _SETTINGS | (_GUARDED if computes else {})
     job = _job(_session_with(spark, settings), files, chosen, kept, features)
     sampling = replace(job, session=_session_with(spark, settings | _SAMPLING))
-    dictionaries = find_dictionaries(sampling.frame(_some(chosen)), files, kept, job.values)
+    dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values)
     numbers: dict[str, pa.Array] = {}
     first = [("rows", "count(1)"), *_feature_words(job.conditions)]
     for part in _parts(kept):
@@ -100,10 +100,16 @@ def _session_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSess
     return session
 
 
-def _some(chosen: Counts) -> Counts:
-    """A few files to sample, from all over the table."""
+def _some(files: TableFiles, chosen: Counts) -> Counts:
+    """A few files to sample, from all over the table.
+
+    They are taken in the order of their names, which begin with the number of the task that wrote them:
+    the order in which Delta lists files is that of random identifiers.
+    """
+    ordered = sorted(chosen.tolist(), key=lambda place: files.files.paths[place].rpartition("/")[2])
     count = min(3 + len(chosen) // 64, 8)
-    return chosen[np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))]
+    places = np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))
+    return np.array(ordered, np.int64)[places]
 
 
 @dataclass(frozen=True, slots=True)
