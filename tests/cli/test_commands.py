@@ -129,6 +129,9 @@ def test_the_demo_tells_the_whole_story_on_a_small_table(cli: Cli, tmp_path: Pat
     assert all(read)
     assert sum(read) < sum(report["files_read_by_delta_alone"]) < report["summary"]["files_total"] + 1
     assert report["explained"]["scans"][0]["files_skipped"] > 0
+    assert report["optimize"]["layout_id"]
+    assert report["after"]["summary"]["same_results"] is True
+    assert report["after"]["summary"]["rows_scanned"] < report["summary"]["rows_scanned"]
     again = cli("demo", "--dir", tmp_path / "demo")
     assert again.exit_code == 1
     assert "exists already" in again.stderr

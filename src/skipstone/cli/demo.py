@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import skipstone
-from skipstone.cli import demo_data, index, replay
+from skipstone.cli import demo_data, index, optimize, replay
 from skipstone.cli.output import count, print_json, progress
 from skipstone.cli.quiet import quiet_session
 from skipstone.cli.tables import AsJson
@@ -30,7 +30,7 @@ def run(
     rows: Annotated[int, typer.Option(min=64, help="How many orders to generate.")] = 2_000_000,
     as_json: AsJson = False,
 ) -> None:
-    """Generate a table, index it, run queries with skipping on and off, and show the difference."""
+    """Generate a table, index it, rearrange it for its queries, and show what each step lets Spark skip."""
     where = _prepare(directory)
     orders, queries = where / "orders", where / "queries.sql"
     tell = _Teller(silent=as_json)
@@ -45,19 +45,31 @@ def run(
     if not as_json:
         index.render(indexed)
     tell(f"\n3. skipstone replay {orders} --queries {queries}")
+    log = skipstone.read_queries(queries)
     with progress() as told:
-        replayed = table.replay(skipstone.read_queries(queries), told)
+        replayed = table.replay(log, told)
     alone = [_files_of_delta_alone(table, query.sql) for query in replayed.queries]
     explained = replayed.queries[_EXPLAINED].sql
     explanation = table.explain(explained)
-    if as_json:
-        report = replayed.to_dict() | {"index": asdict(indexed), "explained": explanation.to_dict()}
-        print_json(report | {"files_read_by_delta_alone": alone, "directory": str(where)})
-        return
-    replay.render(replayed)
-    _render_alone(replayed, alone)
+    if not as_json:
+        replay.render(replayed)
+        _render_alone(replayed, alone)
     tell(f'\n4. skipstone explain {orders} "{replay.headline(explained)}"')
     tell(str(explanation))
+    tell(f"\n5. skipstone optimize {orders} --queries {queries}")
+    with progress() as told:
+        optimized = table.optimize(log, progress=told)
+    if not as_json:
+        optimize.render(optimized)
+    tell(f"\n6. skipstone replay {orders} --queries {queries}")
+    with progress() as told:
+        after = table.replay(log, told)
+    if as_json:
+        report = replayed.to_dict() | {"index": asdict(indexed), "explained": explanation.to_dict()}
+        report |= {"optimize": optimized.to_dict(), "after": after.to_dict()}
+        print_json(report | {"files_read_by_delta_alone": alone, "directory": str(where)})
+        return
+    replay.render(after)
     tell(_next_steps(where))
 
 
@@ -102,5 +114,6 @@ def _next_steps(where: Path) -> str:
 The table stays in {where}; delete it when you like. What to try next:
   skipstone status {where}/orders
   skipstone explain {where}/orders "SELECT * FROM orders WHERE country = 'IS' AND month(ordered_on) = 7"
+  skipstone advise {where}/orders --queries {where}/queries.sql
   skipstone index YOUR_TABLE          your own Delta table or Parquet directory; nothing in it is changed
 In Python, skipstone.enable(spark) lets the queries of your own session skip."""

@@ -29,7 +29,7 @@ from skipstone.spark import SparkSession
 from skipstone.spark.assign import with_block
 from skipstone.spark.kept import Kept, columns_to_keep, expressions_to_keep, features_to_keep
 from skipstone.spark.progress import Progress
-from skipstone.spark.rewrite import Rewriting, Rewritten
+from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
 
@@ -105,17 +105,17 @@ def rewrite_table(
         raise SkipstoneError(f"{files.root} was changed while its layout was fitted; run it again.")
     kept, features = _to_keep(spark, prepared, fitted)
     sort = tuple(names.sql(expr) for expr in fitted.sort)
-    rewritten = rewriting.run(
-        chosen,
-        lambda frame: with_block(frame, fitted.assignment, names),
-        blocks_of(fitted.assignment),
-        sort,
-        kept,
-        features,
-        layout_id,
-        created,
-        progress,
+    plan = Plan(
+        chosen=chosen,
+        assign=lambda frame: with_block(frame, fitted.assignment, names),
+        blocks=blocks_of(fitted.assignment),
+        sort=sort,
+        kept=kept,
+        features=features,
+        layout=layout_id,
+        created=created,
     )
+    rewritten = rewriting.run(plan, progress)
     view = prepared.fitting.workload
     record = LayoutRecord(
         id=layout_id,

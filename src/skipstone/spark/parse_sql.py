@@ -83,6 +83,7 @@ class QueryParser:
         self._sources = {name: _source(table) for name, table in tables.items()}
         self._names = {name: ColumnNames.from_schema(source.schema) for name, source in self._sources.items()}
         self._views = _view_names(self._sources)
+        self._seen: dict[str, tuple[tuple[TableScan, ...], str]] = {}
         for name, source in self._sources.items():
             self._scans.addTable(self._views[name], _marked(source.schema, name))
         for name, text in (views or {}).items():
@@ -96,12 +97,19 @@ class QueryParser:
 
     def parse(self, query: Query) -> ParsedQuery | BrokenQuery:
         """The query's scans of the known tables, or why there are none."""
-        answer = self._answer(query.sql)
-        reason = _sentence(answer["error"]) if "error" in answer else "it reads none of the given tables"
-        scans = tuple(scan for found in answer.get("scans", ()) if (scan := self._scan(found)) is not None)
+        if query.sql not in self._seen:
+            self._seen[query.sql] = self._understood(query.sql)
+        scans, reason = self._seen[query.sql]
         if scans:
             return ParsedQuery(query, scans)
         return BrokenQuery(query.sql, reason, query.position, query.line)
+
+    def _understood(self, sql: str) -> tuple[tuple[TableScan, ...], str]:
+        """The scans of a statement; if it has none, the reason."""
+        answer = self._answer(sql)
+        reason = _sentence(answer["error"]) if "error" in answer else "it reads none of the given tables"
+        scans = tuple(scan for found in answer.get("scans", ()) if (scan := self._scan(found)) is not None)
+        return scans, reason
 
     def _answer(self, sql: str) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self._scans.scans(sql, True))

@@ -10,7 +10,7 @@ that never become part of the table harm nobody. A crash at any point leaves the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
-__all__ = ["Rewriting", "Rewritten"]
+__all__ = ["Plan", "Rewriting", "Rewritten"]
 
 _SETTINGS = {
     # Rows must stay in the partition that they were sent to.
@@ -43,6 +43,24 @@ _SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.skipstone.enabled": "false",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a rewrite is to do: which files, in which order, and what to keep of the new ones.
+
+    ``assign`` adds each row's block number; ``sort`` is the SQL by which rows are sorted inside a block.
+    ``layout`` is the id under which the new blocks are known, ``created`` the time of it.
+    """
+
+    chosen: Counts
+    assign: Callable[[DataFrame], DataFrame]
+    blocks: int
+    sort: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    features: tuple[Feature, ...]
+    layout: str
+    created: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +111,10 @@ class Rewriting:
         bits = packed_bits(chosen, len(self.before.files))
         return DataFrame(self._handle.live(self._session._jsparkSession, bits), self._session)
 
-    def run(
-        self,
-        chosen: Counts,
-        assign: Callable[[DataFrame], DataFrame],
-        blocks: int,
-        sort: Sequence[str],
-        kept: Sequence[Kept],
-        features: Sequence[Feature],
-        layout: str,
-        created: str,
-        progress: Progress | None = None,
-    ) -> Rewritten:
+    def run(self, plan: Plan, progress: Progress | None = None) -> Rewritten:
         """Rewrite the chosen files; on any failure what was written is deleted again."""
         try:
-            return self._run(chosen, assign, blocks, sort, kept, features, layout, created, progress)
+            return self._run(plan, progress)
         except Py4JJavaError as problem:
             self._abandon()
             raise _conflict(self.before.root, problem) from problem
@@ -115,23 +122,12 @@ class Rewriting:
             self._abandon()
             raise
 
-    def _run(
-        self,
-        chosen: Counts,
-        assign: Callable[[DataFrame], DataFrame],
-        blocks: int,
-        sort: Sequence[str],
-        kept: Sequence[Kept],
-        features: Sequence[Feature],
-        layout: str,
-        created: str,
-        progress: Progress | None,
-    ) -> Rewritten:
+    def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
         with watch(self._spark, progress, "writing blocks"):
-            written, read = self._write(chosen, assign, blocks, sort)
+            written, read = self._write(plan)
         everything = np.arange(len(written.files))
         with watch(self._spark, progress, "measuring blocks"):
-            statistics = compute(self._spark, written, everything, kept, features)
+            statistics = compute(self._spark, written, everything, plan.kept, plan.features)
         with watch(self._spark, progress, "verifying rows"):
             found = hash_of(written.frame(self._session, everything))
         if found != read:
@@ -139,39 +135,39 @@ class Rewriting:
                 f"The rewrite of {self.before.root} was stopped before its commit: "
                 f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
             )
-        texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
+        texts: dict[Expr, str] = {
+            item.expr: item.sql for item in plan.kept if not isinstance(item.expr, Column)
+        }
         settings = self._runtime.settings(self._spark)
         publish(
             self._runtime.store(self.before.root),
-            Segment(written.files, statistics, settings, created, texts, layout),
+            Segment(written.files, statistics, settings, plan.created, texts, plan.layout),
         )
         version = int(self._handle.commit(self._session._jsparkSession))
         self._runtime.refresh(self.before.root)
         return Rewritten(
             version=version,
             rows=found.rows,
-            files_before=len(chosen),
+            files_before=len(plan.chosen),
             files_after=len(written.files),
-            bytes_before=int(self.before.files.sizes[chosen].sum()),
+            bytes_before=int(self.before.files.sizes[plan.chosen].sum()),
             bytes_after=int(written.files.sizes.sum()),
         )
 
-    def _write(
-        self, chosen: Counts, assign: Callable[[DataFrame], DataFrame], blocks: int, sort: Sequence[str]
-    ) -> tuple[TableFiles, RowHash]:
-        source = self.live(chosen)
+    def _write(self, plan: Plan) -> tuple[TableFiles, RowHash]:
+        source = self.live(plan.chosen)
         observation = Observation()
         counted = source.observe(observation, *row_hash(source.schema))
         partitions = [f"`{name}`" for name in _field_names(self.before.partition_schema)]
         placed = (
-            assign(counted)
-            .repartitionById(blocks, BLOCK)
-            .sortWithinPartitions(*partitions, *[F.expr(text) for text in sort], BLOCK)
+            plan.assign(counted)
+            .repartitionById(plan.blocks, BLOCK)
+            .sortWithinPartitions(*partitions, *[F.expr(text) for text in plan.sort], BLOCK)
         )
         handle = self._handle.write(
             self._session._jsparkSession,
             placed.select(*[f"`{name}`" for name in source.columns])._jdf,
-            packed_bits(chosen, len(self.before.files)),
+            packed_bits(plan.chosen, len(self.before.files)),
         )
         seen = observation.get
         return open_handle(self._spark, handle), RowHash(int(seen["rows"]), int(seen["total"]))
