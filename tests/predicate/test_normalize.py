@@ -62,6 +62,16 @@ def test_property_filter_form_is_true_on_the_same_rows(expr, row):
 
 
 @settings(max_examples=300, deadline=None)
+@given(PREDICATES)
+def test_property_a_filter_may_say_explicitly_that_null_is_false(expr):
+    for spelled in (Comparison("<=>", expr, TRUE), Call("coalesce", (expr, FALSE), BOOLEAN)):
+        assert normalize_filter(spelled) == normalize_filter(expr)
+        assert normalize_filter(And((spelled, Comparison(">", X, ONE)))) == normalize_filter(
+            And((expr, Comparison(">", X, ONE)))
+        )
+
+
+@settings(max_examples=300, deadline=None)
 @given(PREDICATES, PREDICATES)
 def test_property_order_and_repetition_do_not_matter(left, right):
     if not any("udf" in repr(side) for side in (left, right)):

@@ -120,6 +120,10 @@ def _null_is_false(normal: Expr) -> Expr:
             return _junction(Or, [_null_is_false(arg) for arg in args])
         case In(arg, values) if values and values[-1].value is None:
             return _in(arg, values[:-1])
+        case Comparison("<=>", arg, literal) if literal == TRUE:
+            return _null_is_false(arg)
+        case Call("coalesce", (arg, literal)) if literal == FALSE:
+            return _null_is_false(arg)
         case _:
             return FALSE if normal == NULL else normal
 

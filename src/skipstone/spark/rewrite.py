@@ -23,6 +23,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr
 from skipstone.spark.assign import BLOCK
+from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
@@ -39,8 +40,8 @@ _SETTINGS = {
     "spark.databricks.delta.optimizeWrite.enabled": "false",
     "spark.databricks.delta.properties.defaults.autoOptimize.optimizeWrite": "false",
     "spark.sql.files.maxRecordsPerFile": "0",
-    # Large decision trees are compiled piece by piece only outside of whole-stage code.
-    "spark.sql.codegen.wholeStage": "false",
+    # Decision trees can be large.
+    **WIDE,
     "spark.skipstone.enabled": "false",
 }
 
@@ -82,9 +83,7 @@ class Rewriting:
         """Begin: look at the newest version of the table."""
         self._runtime = runtime
         self._spark = spark
-        self._session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
-        for key, value in _SETTINGS.items():
-            self._session.conf.set(key, value)
+        self._session = copied_session(spark, _SETTINGS)
         self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
         self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
         self._check()

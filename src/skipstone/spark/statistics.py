@@ -30,6 +30,7 @@ from pyspark.sql import functions as F
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, Words
 from skipstone.predicate.expr import Column
 from skipstone.predicate.types import Kind
+from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.kept import Kept
 from skipstone.spark.stored_bounds import TEXT_BYTES, bounds_array
@@ -58,8 +59,6 @@ _GUARDED = {"spark.sql.subexpressionElimination.enabled": "false"}
 # Guarded expressions stay in a projection of their own: inside an aggregate, that setting has no effect.
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _COLLAPSE = "org.apache.spark.sql.catalyst.optimizer.CollapseProject"
-# Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
-_SAMPLING = {"spark.sql.codegen.wholeStage": "false"}
 Named = tuple[str, str]
 """The name of an aggregate and its SQL."""
 
@@ -71,7 +70,8 @@ def compute(
     computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
     settings = _SETTINGS | (_GUARDED if computes else {})
     job = _job(_session_with(spark, settings), files, chosen, kept, features)
-    sampling = replace(job, session=_session_with(spark, settings | _SAMPLING))
+    # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
+    sampling = replace(job, session=_session_with(spark, settings | WIDE))
     dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values)
     numbers: dict[str, pa.Array] = {}
     first = [("rows", "count(1)"), *_feature_words(job.conditions)]
@@ -92,9 +92,7 @@ def compute(
 
 
 def _session_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
-    for key, value in settings.items():
-        session.conf.set(key, value)
+    session = copied_session(spark, settings)
     excluded = session.conf.get(_EXCLUDED, None)
     session.conf.set(_EXCLUDED, f"{excluded},{_COLLAPSE}" if excluded else _COLLAPSE)
     return session
