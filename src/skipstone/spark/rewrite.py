@@ -27,7 +27,7 @@ from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
-from skipstone.spark.row_hash import RowHash, hash_of, row_hash
+from skipstone.spark.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
@@ -156,7 +156,7 @@ class Rewriting:
     def _write(self, plan: Plan) -> tuple[TableFiles, RowHash]:
         source = self.live(plan.chosen)
         observation = Observation()
-        counted = source.observe(observation, *row_hash(source.schema))
+        counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
         partitions = [f"`{name}`" for name in _field_names(self.before.partition_schema)]
         placed = (
             plan.assign(counted)
@@ -168,8 +168,7 @@ class Rewriting:
             placed.select(*[f"`{name}`" for name in source.columns])._jdf,
             packed_bits(plan.chosen, len(self.before.files)),
         )
-        seen = observation.get
-        return open_handle(self._spark, handle), RowHash(int(seen["rows"]), int(seen["total"]))
+        return open_handle(self._spark, handle), total_hash(observation.get)
 
     def _abandon(self) -> None:
         self._handle.abandon(self._session._jsparkSession)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-__all__ = ["RowHash", "hash_of", "hashed_row", "row_hash"]
+__all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "row_hash", "total_hash", "with_hash"]
+
+HASH = "__skipstone_hash"
+# Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
+_SHIFTS = (0, 24, 48)
+_PIECE = (1 << 24) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +28,27 @@ class RowHash:
 
 def hash_of(frame: DataFrame) -> RowHash:
     """Count and hash the rows of a frame."""
-    seen = frame.agg(*row_hash(frame.schema)).first()
+    seen = with_hash(frame).agg(*row_hash()).first()
     assert seen is not None
-    return RowHash(int(seen["rows"]), int(seen["total"]))
+    return total_hash(seen.asDict())
 
 
-def row_hash(schema: StructType) -> tuple[Column, Column]:
-    """The aggregates behind :class:`RowHash`, called ``rows`` and ``total``."""
-    total = F.sum(hashed_row(schema).cast("decimal(20,0)"))
-    return F.count(F.lit(1)).alias("rows"), F.coalesce(total, F.lit(0)).alias("total")
+def with_hash(frame: DataFrame) -> DataFrame:
+    """The frame and, in a last column, each row's hash."""
+    return frame.withColumn(HASH, hashed_row(frame.schema))
+
+
+def row_hash() -> tuple[Column, ...]:
+    """The aggregates behind :class:`RowHash`, over a frame that has its hashes."""
+    pieces = [f"shiftrightunsigned({HASH}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
+    sums = [F.expr(f"coalesce(sum({piece}), 0L)").alias(f"hash{n}") for n, piece in enumerate(pieces)]
+    return F.count(F.lit(1)).alias("rows"), *sums
+
+
+def total_hash(seen: Mapping[str, Any]) -> RowHash:
+    """What the aggregates found."""
+    pieces = (int(seen[f"hash{n}"]) << shift for n, shift in enumerate(_SHIFTS))
+    return RowHash(int(seen["rows"]), sum(pieces))
 
 
 def hashed_row(schema: StructType) -> Column:
