@@ -15,10 +15,10 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint format lock bench bench-skip bench-tpch clean
+.PHONY: help setup demo test fuzz lint format lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## Create .venv from requirements.lock and fetch Delta's jars (once)
 
@@ -52,10 +52,19 @@ format: $(READY)  ## Let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-skip  ## Run every benchmark; figures go to benchmarks/results
+bench: bench-skip bench-log bench-benefit bench-replay  ## Run every benchmark; figures go to benchmarks/results
 
 bench-skip: $(READY)  ## Decision time, planning overhead and indexing time
 	$(BIN)/skipstone bench skip
+
+bench-log: $(READY)  ## What the query log adds to 1,000 small queries
+	$(BIN)/skipstone bench log
+
+bench-benefit: $(READY)  ## The benefit estimate against what is really skipped
+	$(BIN)/skipstone bench benefit
+
+bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against Delta's own (half an hour)
+	$(BIN)/skipstone bench replay
 
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
 	$(BIN)/skipstone bench tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))

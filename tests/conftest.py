@@ -47,3 +47,11 @@ def _same_conf_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
     for key, value in before.items():
         if after.get(key) != value:
             conf.set(key, value)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cost_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What rewrites of tests cost says nothing about this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKIPSTONE_COSTS", str(tmp_path_factory.mktemp("costs")))
+        yield

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["SkipstoneError"]
+__all__ = ["SkipstoneError", "TableChangedError"]
 
 
 class SkipstoneError(Exception):
     """Something the user can put right; the message is one sentence."""
+
+
+class TableChangedError(SkipstoneError):
+    """Somebody else changed the table meanwhile, so nothing was done; trying again may help."""

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from skipstone.catalog.decisions import Decision
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.advise import Advice, advise
+from skipstone.optimize.auto import Situation, auto
+from skipstone.optimize.auto_status import AutoStatus, auto_status
+from skipstone.optimize.cost import CostModel
+from skipstone.optimize.cost_store import load_model
+from skipstone.optimize.economy import economy_of
 from skipstone.optimize.into_delta import convert_to_delta, copy_to_delta
 from skipstone.optimize.optimize import optimize_new, optimize_table
+from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import Wishes, parse_log, prepare
 from skipstone.optimize.run import OptimizeReport
-from skipstone.spark import SparkSession
+from skipstone.optimize.selection import selection_of
+from skipstone.optimize.watch import Watch
+from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.enable import enable
+from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
+from skipstone.spark.query_log import read_log, unlogged
 from skipstone.spark.table import IndexedTable, split_source
+from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import analyze
 from skipstone.workload.curves import curves
+from skipstone.workload.log import filters_of
 from skipstone.workload.parsed_json import parsed_workload_json
-from skipstone.workload.predicates import query_predicates
+from skipstone.workload.predicates import LoggedFilter, query_predicates
 from skipstone.workload.queries import BrokenQuery, Workload
 from skipstone.workload.report import AnalysisReport
 
@@ -54,21 +69,49 @@ class Table(IndexedTable):
     def _called(self) -> str:
         return self.name or self.source.rstrip("/").rpartition("/")[2]
 
+    def import_log(self, queries: Workload) -> tuple[int, tuple[BrokenQuery, ...]]:
+        """Add the scans that these queries make to the table's query log; nothing is run.
+
+        Returns how many were added and the statements that cannot be used. What a scan reads is not known,
+        so its figures are 0, and a query without a time counts as asked now.
+        """
+        files = self.files()
+        return import_queries(self.spark, self._runtime, files, self._called(), queries)
+
+    def _entries(
+        self, files: TableFiles, queries: Workload | None
+    ) -> tuple[tuple[LoggedFilter, ...], tuple[BrokenQuery, ...]]:
+        """The filters of the given queries, or of the table's own log."""
+        if queries is not None:
+            return parse_log(self.spark, files, self._called(), queries)
+        scans = self.log()
+        if not scans:
+            raise SkipstoneError(
+                f"{self.source} has no query log yet: give a query file, import one with skipstone log "
+                "import, or record queries with skipstone.enable(spark, log=True)."
+            )
+        return filters_of(scans), ()
+
     def analyze(
-        self, queries: Workload, num_features: int | None = None, threshold: float | None = None
+        self, queries: Workload | None = None, num_features: int | None = None, threshold: float | None = None
     ) -> WorkloadAnalysis:
-        """What a query log says about this table: predicates, features, commonality and stability."""
-        entries, unusable = parse_log(self.spark, self.files(), self._called(), queries)
+        """What a query log says about this table: predicates, features, commonality and stability.
+
+        Here and below, the table's own query log is used when no queries are given.
+        """
+        entries, unusable = self._entries(self.files(), queries)
         if not entries:
             raise SkipstoneError(f"No query of the log reads {self.source}.")
         analysis = analyze(entries, threshold=threshold, num_features=num_features)
-        report = AnalysisReport(self._called(), analysis, curves(query_predicates(entries)))
+        with unlogged(self.spark):
+            selection = selection_of(self.spark, self.files(), entries)
+        report = AnalysisReport(self._called(), analysis, curves(query_predicates(entries)), selection)
         parsed = parsed_workload_json(entries, analysis, table=self._called())
         return WorkloadAnalysis(report, parsed, unusable)
 
     def advise(
         self,
-        queries: Workload,
+        queries: Workload | None = None,
         block_rows: int | None = None,
         partition_by: str | None = None,
         num_features: int | None = None,
@@ -76,13 +119,18 @@ class Table(IndexedTable):
     ) -> Advice:
         """Simulate every layout on a sample and say what each would let the queries skip."""
         files = self.files()
-        entries, unusable = parse_log(self.spark, files, self._called(), queries)
-        wishes = Wishes(block_rows, partition_by, num_features)
-        return advise(prepare(self.spark, files, entries, unusable, wishes), progress=progress)
+        entries, unusable = self._entries(files, queries)
+        self._runtime.refresh(files.root)
+        prepared = prepare(
+            self.spark, files, entries, unusable, Wishes(block_rows, partition_by, num_features)
+        )
+        model = load_model(self.spark)
+        economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
+        return advise(prepared, progress=progress, economy=economy)
 
     def optimize(
         self,
-        queries: Workload,
+        queries: Workload | None = None,
         layout: str = "auto",
         block_rows: int | None = None,
         partition_by: str | None = None,
@@ -96,7 +144,7 @@ class Table(IndexedTable):
         target = self._target(output, convert)
         files = target.files()
         target._runtime.refresh(files.root)
-        entries, unusable = parse_log(self.spark, files, self._called(), queries)
+        entries, unusable = self._entries(files, queries)
         wishes = Wishes(block_rows, partition_by, num_features, leave_out_dates=leave_out_dates)
         report = optimize_table(self.spark, self._runtime, files, entries, unusable, layout, wishes, progress)
         if self.name is not None and target is self:
@@ -106,7 +154,8 @@ class Table(IndexedTable):
     def _target(self, output: str | None, convert: bool) -> Table:
         files = self.files()
         if output is not None:
-            copy_to_delta(self.spark, files, output)
+            with unlogged(self.spark):
+                copy_to_delta(self.spark, files, output)
             return Table(self.spark, output, self.name)
         if convert and files.format != "delta":
             convert_to_delta(self.spark, files)
@@ -116,3 +165,68 @@ class Table(IndexedTable):
         """Lay out only the files that no layout covers yet, once enough rows have gathered."""
         files = self._current()
         return optimize_new(self.spark, self._runtime, files, blocks_worth, progress)
+
+    def auto(
+        self,
+        act: bool = True,
+        policy: Policy | None = None,
+        progress: Progress | None = None,
+        lazy: bool = False,
+        model: CostModel | None = None,
+    ) -> Decision:
+        """One round of the self-organising loop: decide by the table's own query log and, if it pays, act.
+
+        Without ``act`` nothing is done or written down. ``model`` is this machine's cost model by default.
+        With ``lazy`` nothing is estimated anew while table and log are much as they were at the last no.
+        """
+        chosen = policy or Policy()
+        files = self._current()
+        since = datetime.now(UTC) - timedelta(days=chosen.window_days)
+        scans = read_log(self.spark, self._runtime, files.root, since)
+        known = model or load_model(self.spark)
+        decision = auto(self.spark, self._runtime, files, scans, chosen, known, act, progress, lazy)
+        if decision.acted and self.name is not None:
+            self.frame().createOrReplaceTempView(self.name)
+        return decision
+
+    def append(
+        self, rows: DataFrame, policy: Policy | None = None, model: CostModel | None = None
+    ) -> Decision:
+        """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
+
+        The rows are in the table whatever becomes of the second step: if that fails, the decision says why.
+        """
+        writer = rows.write.format("delta").mode("append")
+        if "/" in self.source:
+            writer.save(self.source)
+        else:
+            writer.saveAsTable(self.source)
+        if self.name is not None:
+            self.frame().createOrReplaceTempView(self.name)
+        try:
+            return self.auto(policy=policy, lazy=True, model=model)
+        except SkipstoneError as problem:
+            return Decision(datetime.now(UTC).isoformat(), False, "FAILED", str(problem).rstrip("."))
+
+    def watch(
+        self,
+        seconds: float = 30.0,
+        policy: Policy | None = None,
+        told: Callable[[Decision], None] = lambda _: None,
+    ) -> Watch:
+        """A listener on the table's commits, whoever makes them; ``start()`` it and ``stop()`` it."""
+        return Watch(
+            lambda: int(self.files().handle.version()),
+            lambda: self.auto(policy=policy, lazy=True),
+            seconds,
+            told=told,
+        )
+
+    def auto_status(self, policy: Policy | None = None) -> AutoStatus:
+        """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
+        chosen = policy or Policy()
+        files = self._current()
+        now = datetime.now(UTC)
+        since = now - timedelta(days=chosen.window_days)
+        scans = read_log(self.spark, self._runtime, files.root, since)
+        return auto_status(Situation(self._runtime, files, scans, chosen, now))

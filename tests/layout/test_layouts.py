@@ -23,7 +23,7 @@ from skipstone.layout.simulate import simulate
 from skipstone.layout.sop import fit_table
 from skipstone.layout.view import workload_view
 
-NAMES = ("range", "zorder", "hilbert", "sop", "qdtree")
+NAMES = ("range", "zorder", "hilbert", "sop", "selforg", "qdtree")
 
 
 @cache
@@ -84,9 +84,9 @@ def test_the_number_of_blocks_is_about_rows_by_block_rows(name: str) -> None:
     assert 25 <= blocks_of(fitted(name).assignment) <= 75
 
 
-def test_the_qd_tree_scans_least() -> None:
+def test_the_qd_tree_scans_least_of_those_that_do_not_search_by_simulation() -> None:
     weights = whole().workload.weights
-    means = {name: scanned(fitted(name), whole()) @ weights for name in NAMES}
+    means = {name: scanned(fitted(name), whole()) @ weights for name in NAMES if name != "selforg"}
     assert min(means, key=lambda name: means[name]) == "qdtree"
 
 

@@ -125,3 +125,16 @@ def test_a_table_smaller_than_two_blocks_is_refused(shipments: Make, log: Worklo
 def test_an_unknown_layout_is_refused(shipments: Make, log: Workload) -> None:
     with pytest.raises(skipstone.SkipstoneError, match="There is no layout spiral"):
         shipments().optimize(log, "spiral", block_rows=600)
+
+
+def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(
+    shipments: Make, log: Workload
+) -> None:
+    table = shipments()
+    table.index(expressions=["attrs['courier']"], features=["weight > id"])
+    pattern = Workload((*log.queries, Query("SELECT * FROM shipments WHERE CAST(raw AS STRING) LIKE '%77'")))
+    table.optimize(pattern, "range", block_rows=600)
+    status = table.status()
+    assert "attrs['courier']" in status.expressions
+    assert "weight > id" in status.features
+    assert any("'77'" in feature for feature in status.features)

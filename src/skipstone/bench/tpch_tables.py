@@ -8,12 +8,12 @@ SIGMOD'14 section 7.3.1 are written by Spark from a block number in SQL.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skipstone.bench.pieces import Piece
+from skipstone.bench.settings import settings
 from skipstone.bench.tpch_data import FILTERED
 from skipstone.bench.tpch_queries import MONTH, TABLE
 from skipstone.bench.tpch_values import REGIONS, SEGMENTS
@@ -99,9 +99,9 @@ class Builder:
         path = self._copy(name)
         size = sum(file.stat().st_size for file in path.glob("*.parquet"))
         # Both make as many files as the table's size divided by this.
-        settings = {"spark.databricks.delta.optimize.maxFileSize": str(max(1, size // self.blocks))}
+        values = {"spark.databricks.delta.optimize.maxFileSize": str(max(1, size // self.blocks))}
         listed = ", ".join(columns)
-        with _settings(self.spark, settings):
+        with settings(self.spark, values):
             started = self.clock()
             if name == "delta_zorder":
                 self.spark.sql(f"OPTIMIZE delta.`{path}` ZORDER BY ({listed})").collect()
@@ -126,19 +126,3 @@ class Builder:
         target = self.home / name
         shutil.rmtree(target, ignore_errors=True)
         return target
-
-
-@contextmanager
-def _settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Session settings for a while."""
-    before = {key: spark.conf.get(key, None) for key in values}
-    for key, value in values.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)

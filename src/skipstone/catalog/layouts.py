@@ -14,7 +14,7 @@ from skipstone.catalog.segment import FORMAT
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import SkipstoneError
 
-__all__ = ["LayoutRecord", "load_layout", "save_layout"]
+__all__ = ["LayoutRecord", "has_layout", "load_layout", "save_layout"]
 
 _LAYOUTS = f"{FOLDER}/layouts"
 
@@ -46,6 +46,11 @@ def save_layout(store: FileStore, record: LayoutRecord) -> None:
     """Store a layout under its id."""
     data = {"format": FORMAT, **asdict(record)}
     store.write(f"{_LAYOUTS}/{record.id}.json", json.dumps(data).encode())
+
+
+def has_layout(store: FileStore, layout: str) -> bool:
+    """Whether a layout is stored; one whose rewrite was killed right after its commit is not."""
+    return f"{layout}.json" in store.names(_LAYOUTS)
 
 
 def load_layout(store: FileStore, layout: str) -> LayoutRecord:

@@ -1,8 +1,8 @@
 """Where segments are kept: ``TABLE/_skipstone/blocks/``, on whatever file system the table is on.
 
 A segment is written under a hidden name and renamed, so it is there whole or not at all. Segments are
-never changed: an index run adds one, or puts one in the place of all (written first, the others deleted
-after it). A reader that sees both during that moment sees the same entries twice, which is harmless. The
+never changed: an index run adds one, or puts a few in the place of all (written first, the others deleted
+after them). A reader that sees both during that moment sees the same entries twice, which is harmless. The
 name holds a digest of the bytes: a damaged statistic could skip a block that is needed, so one wrong bit
 makes the catalog unusable.
 """
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Protocol
 
 from skipstone.catalog.merge import Catalog, merge
 from skipstone.catalog.segment import Segment, decode, encode
 from skipstone.errors import SkipstoneError
 
-__all__ = ["FOLDER", "FileStore", "load", "publish", "stamp"]
+__all__ = ["FOLDER", "FileStore", "load", "publish", "replace_all", "stamp"]
 
 FOLDER = "_skipstone"
 _BLOCKS = f"{FOLDER}/blocks"
@@ -70,11 +71,25 @@ def _name(number: str, data: bytes) -> str:
 
 def publish(store: FileStore, segment: Segment, replace: bool = False) -> str:
     """Add a segment; with ``replace`` it then is the only one."""
+    if replace:
+        return replace_all(store, [segment])[0]
+    return _add(store, [segment])[0]
+
+
+def replace_all(store: FileStore, segments: Sequence[Segment]) -> list[str]:
+    """Put these segments in the place of all."""
     before = _segments(store)
-    number = 1 + max((int(name.partition("-")[0]) for name in before), default=0)
-    data = encode(segment)
-    name = _name(f"{number:08d}", data)
-    store.write(f"{_BLOCKS}/{name}", data)
-    for old in before if replace else ():
+    names = _add(store, segments)
+    for old in before:
         store.delete(f"{_BLOCKS}/{old}")
-    return name
+    return names
+
+
+def _add(store: FileStore, segments: Sequence[Segment]) -> list[str]:
+    number = max((int(name.partition("-")[0]) for name in _segments(store)), default=0)
+    names = []
+    for place, segment in enumerate(segments, number + 1):
+        data = encode(segment)
+        names.append(_name(f"{place:08d}", data))
+        store.write(f"{_BLOCKS}/{names[-1]}", data)
+    return names

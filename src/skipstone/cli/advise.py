@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import typer
 
-import skipstone
 from skipstone.cli.output import print_json, progress, warn
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries
+from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
 
 __all__ = ["run"]
 
 
 def run(
     table: Source,
-    queries: Queries,
+    queries: Queries = None,
     dialect: Dialect = "spark",
     block_rows: BlockRows = None,
     partition_by: PartitionBy = None,
@@ -23,7 +22,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Say how much of the table the queries would scan under each layout, against the table as it lies."""
-    workload = skipstone.read_queries(queries, dialect)
+    workload = read_workload(queries, dialect)
     with progress() as told:
         advice = open_table(table, more).advise(
             workload,

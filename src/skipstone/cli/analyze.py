@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-import skipstone
 from skipstone.cli.output import print_json, warn
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import Dialect, NumFeatures, Queries
+from skipstone.cli.wishes import Dialect, NumFeatures, Queries, read_workload
 from skipstone.workload.draw import draw
 
 __all__ = ["run"]
@@ -19,7 +18,7 @@ __all__ = ["run"]
 
 def run(
     table: Source,
-    queries: Queries,
+    queries: Queries = None,
     dialect: Dialect = "spark",
     num_features: NumFeatures = None,
     threshold: Annotated[
@@ -36,7 +35,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    workload = skipstone.read_queries(queries, dialect)
+    workload = read_workload(queries, dialect)
     found = open_table(table, more).analyze(workload, num_features=num_features, threshold=threshold)
     for broken in found.unusable:
         warn(f"{queries}, {broken}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from skipstone.cli.output import fail, print_json, print_table
+from skipstone.cli.output import fail, print_json, print_table, progress
 from skipstone.cli.quiet import without_java_banner
 from skipstone.cli.tables import AsJson
 
@@ -27,16 +27,39 @@ def run(
     blocks: Annotated[int | None, typer.Option("--blocks", help="About how many blocks tables get.")] = None,
     data: Annotated[str | None, typer.Option("--data", help="Where generated tables are kept.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Measure anew what was measured before.")] = False,
+    rows: Annotated[int | None, typer.Option("--rows", help="Rows of the table, or of each batch.")] = None,
+    batches: Annotated[int | None, typer.Option("--batches", help="How many batches are inserted.")] = None,
+    scans: Annotated[int | None, typer.Option("--scans", help="How many scans there are.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Another seed draws other data.")] = None,
+    drift: Annotated[bool, typer.Option("--drift", help="Ask for other things from halfway on.")] = False,
+    timeline: Annotated[
+        str | None, typer.Option("--timeline", metavar="[NAME=]FILE", help="A recorded timeline to replay.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Tiny, to see that it runs; no bars.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark; its figures go to benchmarks/results/NAME.json too."""
     benchmark = _find(name)
-    given = {"sf": sf, "only": only or None, "blocks": blocks, "data": data, "again": again or None}
+    given = {
+        "sf": sf,
+        "only": only or None,
+        "blocks": blocks,
+        "data": data,
+        "again": again or None,
+        "rows": rows,
+        "batches": batches,
+        "scans": scans,
+        "seed": seed,
+        "drift": drift or None,
+        "timeline": timeline,
+        "quick": quick or None,
+    }
     options = {option: value for option, value in given.items() if value is not None}
-    for option in options.keys() - inspect.signature(benchmark.run).parameters.keys():
+    known = inspect.signature(benchmark.run).parameters
+    for option in options.keys() - known.keys():
         raise typer.BadParameter(f"the benchmark {name} has no such option.", param_hint=f"--{option}")
-    with without_java_banner():
-        figures = benchmark.run(**options)
+    with progress() as told, without_java_banner():
+        figures = benchmark.run(**options, **({"progress": told} if "progress" in known else {}))
     if as_json:
         print_json(figures)
     else:

@@ -14,7 +14,20 @@ import typer
 from typer.core import TyperGroup
 
 import skipstone
-from skipstone.cli import advise, analyze, bench, demo, explain, index, optimize, replay, status
+from skipstone.cli import (
+    advise,
+    analyze,
+    auto,
+    bench,
+    calibrate,
+    demo,
+    explain,
+    index,
+    log,
+    optimize,
+    replay,
+    status,
+)
 from skipstone.cli.output import fail, show_warnings
 from skipstone.spark.failures import sentence_of
 
@@ -82,4 +95,7 @@ app.command("replay")(replay.run)
 app.command("analyze")(analyze.run)
 app.command("advise")(advise.run)
 app.command("optimize")(optimize.run)
+app.add_typer(log.app, name="log")
+app.command("auto")(auto.run)
+app.command("calibrate")(calibrate.run)
 app.command("bench")(bench.run)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-import skipstone
 from skipstone.cli.output import count, print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy
+from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
 from skipstone.optimize.run import OptimizeReport
 
 __all__ = ["render", "run"]
@@ -18,9 +16,7 @@ __all__ = ["render", "run"]
 
 def run(
     table: Source,
-    queries: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The query log; not needed with --new-only.")
-    ] = None,
+    queries: Queries = None,
     layout: Annotated[
         str, typer.Option(help="auto, range, zorder, hilbert, sop or qdtree; auto takes the best.")
     ] = "auto",
@@ -41,12 +37,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Rearrange a table so that the queries of a log skip most of it; no row is changed."""
-    if not new_only and queries is None:
-        raise typer.BadParameter("a query log is needed.", param_hint="--queries")
-    workload = None if queries is None else skipstone.read_queries(queries, dialect)
+    workload = read_workload(queries, dialect)
     with progress() as told:
         opened = open_table(table, more)
-        if new_only or workload is None:
+        if new_only:
             report = opened.optimize_new(progress=told)
         else:
             report = opened.optimize(

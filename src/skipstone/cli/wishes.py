@@ -7,10 +7,16 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries"]
+import skipstone
+from skipstone.workload import Workload
+
+__all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries", "read_workload"]
 
 Queries = Annotated[
-    Path, typer.Option(metavar="FILE", help="The query log: a .sql, .jsonl, .csv or .parquet file.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="A .sql, .jsonl, .csv or .parquet file; if not given, the table's own log."
+    ),
 ]
 Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.")]
 BlockRows = Annotated[int | None, typer.Option(min=1, help="Rows in a block; chosen by size if not given.")]
@@ -21,3 +27,8 @@ PartitionBy = Annotated[
 NumFeatures = Annotated[
     int | None, typer.Option(min=1, help="How many features to mine; cross-validated if not given.")
 ]
+
+
+def read_workload(queries: Path | None, dialect: str) -> Workload | None:
+    """The query file; None for the table's own log."""
+    return None if queries is None else skipstone.read_queries(queries, dialect)

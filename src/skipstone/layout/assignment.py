@@ -5,7 +5,8 @@ table, to route newly inserted rows and to lay a sample out in virtual blocks; i
 
 * :class:`Tree`: nested cuts, for the qd-tree.
 * :class:`Grid`: quantile buckets of some expressions and a table from cells to blocks, for range, Z-order
-  and Hilbert layouts; the curve only decides the order in which cells are gathered into blocks.
+  and Hilbert layouts; the curve only decides the order in which cells are gathered into blocks. One of its
+  dimensions may be :class:`Clusters` of feature vectors instead.
 * :class:`VectorMap`: the blocking map of SOP, from feature vectors to blocks.
 * :class:`Partitioned`: one assignment inside each horizontal partition.
 
@@ -25,6 +26,7 @@ from skipstone.predicate.expr import Expr, Value
 
 __all__ = [
     "Assignment",
+    "Clusters",
     "Dimension",
     "Grid",
     "Node",
@@ -77,10 +79,27 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
-    """Cells in row-major order (the last dimension varies fastest) and the block of each."""
+class Clusters:
+    """Buckets of feature vectors, packed as in union vectors: vector i is in ``bucket_of[i]``.
 
-    dimensions: tuple[Dimension, ...]
+    A vector that was not seen is in bucket ``otherwise``.
+    """
+
+    features: tuple[Expr, ...]
+    vectors: Words
+    bucket_of: Numbers
+    otherwise: int
+    buckets: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Cells in row-major order (the last dimension varies fastest) and the block of each.
+
+    At most one of the dimensions is a :class:`Clusters`.
+    """
+
+    dimensions: tuple[Dimension | Clusters, ...]
     block_of: Numbers
     blocks: int
 

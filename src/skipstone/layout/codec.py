@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from skipstone.layout.assignment import Assignment, Dimension, Grid, Node, Partitioned, Split, Tree, VectorMap
+from skipstone.layout.assignment import (
+    Assignment,
+    Clusters,
+    Dimension,
+    Grid,
+    Node,
+    Partitioned,
+    Split,
+    Tree,
+    VectorMap,
+)
 from skipstone.predicate.codec import from_json, to_json
 from skipstone.predicate.expr import Expr, Literal, Value, type_of
 
@@ -21,7 +31,7 @@ def assignment_to_json(assignment: Assignment) -> dict[str, Any]:
         case Grid():
             return {
                 "kind": "grid",
-                "dimensions": [_dimension(dimension) for dimension in assignment.dimensions],
+                "dimensions": [_axis(dimension) for dimension in assignment.dimensions],
                 "block_of": assignment.block_of.tolist(),
                 "blocks": assignment.blocks,
             }
@@ -51,7 +61,7 @@ def assignment_from_json(data: dict[str, Any]) -> Assignment:
         case "tree":
             return Tree(_read_node(data["root"]), data["blocks"])
         case "grid":
-            dimensions = tuple(_read_dimension(dimension) for dimension in data["dimensions"])
+            dimensions = tuple(_read_axis(dimension) for dimension in data["dimensions"])
             return Grid(dimensions, np.array(data["block_of"], np.int32), data["blocks"])
         case "vectors":
             features = tuple(from_json(feature) for feature in data["features"])
@@ -84,6 +94,31 @@ def _read_node(data: Any) -> Node:
         return data
     cut, yes, no = data
     return Split(from_json(cut), _read_node(yes), _read_node(no))
+
+
+def _axis(axis: Dimension | Clusters) -> dict[str, Any]:
+    if isinstance(axis, Dimension):
+        return _dimension(axis)
+    return {
+        "features": [to_json(feature) for feature in axis.features],
+        "vectors": axis.vectors.tolist(),
+        "bucket_of": axis.bucket_of.tolist(),
+        "otherwise": axis.otherwise,
+        "buckets": axis.buckets,
+    }
+
+
+def _read_axis(data: dict[str, Any]) -> Dimension | Clusters:
+    if "expr" in data:
+        return _read_dimension(data)
+    features = tuple(from_json(feature) for feature in data["features"])
+    return Clusters(
+        features=features,
+        vectors=np.array(data["vectors"], np.uint64).reshape(-1, (len(features) + 63) // 64),
+        bucket_of=np.array(data["bucket_of"], np.int32),
+        otherwise=data["otherwise"],
+        buckets=data["buckets"],
+    )
 
 
 def _dimension(dimension: Dimension) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from skipstone.layout.sample import Fitting, Formula
 from skipstone.predicate.expr import Expr, type_of, walk
 from skipstone.predicate.value_sets import only_about
 
-__all__ = ["most_filtered", "sort_keys", "subjects"]
+__all__ = ["atoms_of", "most_filtered", "sort_keys", "subjects"]
 
 _ROWS = 4_000
 
@@ -43,7 +43,7 @@ def most_filtered(fitting: Fitting) -> tuple[tuple[Expr, float], ...]:
     about = subjects(fitting)
     scores: dict[Expr, float] = {}
     for formula, weight in zip(fitting.workload.formulas, fitting.workload.weights, strict=True):
-        for key in {about[atom]: None for atom in sorted(_atoms(formula)) if atom in about}:
+        for key in {about[atom]: None for atom in sorted(atoms_of(formula)) if atom in about}:
             share = holds(_only(formula, key, about), some).mean() if len(some) else 1.0
             if share < 1.0:
                 scores[key] = scores.get(key, 0.0) + float(weight * (1.0 - share))
@@ -55,12 +55,13 @@ def sort_keys(fitting: Fitting, most: int = 3) -> tuple[Expr, ...]:
     return tuple(key for key, _ in most_filtered(fitting)[:most])
 
 
-def _atoms(formula: Formula) -> set[int]:
+def atoms_of(formula: Formula) -> set[int]:
+    """The numbers of the atoms in a formula."""
     if isinstance(formula, bool):
         return set()
     if isinstance(formula, int):
         return {formula}
-    return {atom for part in formula[1] for atom in _atoms(part)}
+    return {atom for part in formula[1] for atom in atoms_of(part)}
 
 
 def _only(formula: Formula, key: Expr, about: Mapping[int, Expr]) -> Formula:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import (
     Assignment,
+    Clusters,
     Dimension,
     Grid,
     Node,
@@ -29,12 +30,13 @@ from skipstone.layout.quantiles import bucket_numbers
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Fitting
 from skipstone.layout.simulate import feature_bits
+from skipstone.predicate.blocks import Words
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.value_sets import only_about
 
-__all__ = ["block_numbers"]
+__all__ = ["block_numbers", "cell_numbers"]
 
 Bits = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -44,6 +46,11 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 def block_numbers(assignment: Assignment, fitting: Fitting) -> Numbers:
     """The block of every sampled row."""
     return _Rows(fitting).numbers(assignment, np.arange(len(fitting.sample)))
+
+
+def cell_numbers(dimension: Dimension | Clusters, fitting: Fitting) -> Numbers:
+    """The bucket of every sampled row."""
+    return _Rows(fitting).bucket(dimension, np.arange(len(fitting.sample)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +118,10 @@ class _Rows:
                 return np.array(truth, np.bool_)[column.codes]
         raise SkipstoneError(f"The sample cannot tell which rows satisfy {to_sql(predicate)}.")
 
-    def bucket(self, dimension: Dimension, rows: Rows) -> Numbers:
+    def bucket(self, dimension: Dimension | Clusters, rows: Rows) -> Numbers:
+        if isinstance(dimension, Clusters):
+            mine = self._entries(dimension.features, dimension.vectors, rows)
+            return np.where(mine >= 0, dimension.bucket_of[mine], dimension.otherwise).astype(np.int32)
         return bucket_numbers(dimension, self.ranked(dimension.expr))[rows]
 
     def _grid(self, grid: Grid, rows: Rows) -> Numbers:
@@ -120,18 +130,22 @@ class _Rows:
             cell = cell * dimension.buckets + self.bucket(dimension, rows)
         return grid.block_of[cell]
 
-    def _vectors(self, vectors: VectorMap, rows: Rows) -> Numbers:
-        bits = np.stack([self.cut(feature)[rows] for feature in vectors.features], axis=1)
-        stacked = np.concatenate([vectors.vectors, pack(bits)])
+    def _entries(self, features: tuple[Expr, ...], vectors: Words, rows: Rows) -> Rows:
+        """Each row's place among the vectors; -1 for a vector that is not among them."""
+        bits = np.stack([self.cut(feature)[rows] for feature in features], axis=1)
+        stacked = np.concatenate([vectors, pack(bits)])
         if stacked.shape[1] == 1:
             _, same = np.unique(stacked[:, 0], return_inverse=True)
         else:
             _, same = np.unique(stacked, axis=0, return_inverse=True)
         same = same.reshape(-1)
         entry = np.full(same.max(initial=-1) + 1, -1, np.int64)
-        known = len(vectors.vectors)
+        known = len(vectors)
         entry[same[:known]] = np.arange(known)
-        mine = entry[same[known:]]
+        return entry[same[known:]]
+
+    def _vectors(self, vectors: VectorMap, rows: Rows) -> Numbers:
+        mine = self._entries(vectors.features, vectors.vectors, rows)
         if vectors.spread is None:
             # Any hash will do: rows of one vector only have to be spread evenly.
             bucket, buckets = (rows.astype(np.uint64) * _MIX >> np.uint64(40)).astype(np.int64), 1 << 24

@@ -21,13 +21,13 @@ Cost: for n rows and k blocks about n log k counts per pair of filtered columns;
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow.compute as pc
 
 from skipstone.errors import SkipstoneError
+from skipstone.layout.additional import hidden
 from skipstone.layout.assignment import Assignment, Node, Partitioned, Split, Tree
 from skipstone.layout.contract import Fitted, in_partitions
 from skipstone.layout.cooccurrence import Bits, group_predicates
@@ -37,7 +37,6 @@ from skipstone.layout.grow import Branch, Limits, grow
 from skipstone.layout.quantiles import bounds, places_of
 from skipstone.layout.ranks import rank
 from skipstone.layout.sample import Fitting
-from skipstone.layout.simulate import MOST_VALUES
 from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal, columns_of, is_opaque, type_of
 from skipstone.predicate.render import to_sql
@@ -47,7 +46,6 @@ __all__ = ["QDTREE", "QdTree"]
 _RANGES = 16
 _MOST_FEATURES = 128
 _SORT_COLUMNS = 3
-_RANGE = ("<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +61,12 @@ class QdTree:
         if not any(not is_opaque(atom) for atom in fitting.workload.atoms):
             raise SkipstoneError("No query of the workload has a filter that a qd-tree can cut by.")
         useful = tuple(key for key, _ in most_filtered(fitting))
-        about = {fitting.workload.atoms[number]: key for number, key in subjects(fitting).items()}
-        keys = tuple(dict.fromkeys([*useful, *about.values()]))
+        keys = tuple(dict.fromkeys([*useful, *subjects(fitting).values()]))
         fitted = in_partitions(fitting, lambda part: self._fit(part, keys))
         return replace(
             fitted,
             sort=useful[:_SORT_COLUMNS],
-            features=_features(fitting, fitted, about),
+            features=_features(fitting, fitted),
             expressions=tuple(key for key in keys if not isinstance(key, Column)),
         )
 
@@ -138,17 +135,11 @@ def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:
     return done[0]
 
 
-def _features(fitting: Fitting, fitted: Fitted, about: Mapping[Expr, Expr]) -> tuple[Feature, ...]:
+def _features(fitting: Fitting, fitted: Fitted) -> tuple[Feature, ...]:
     """Cuts that bounds and value sets cannot tell, the most used first."""
-    values = {key: pc.count_distinct(column).as_py() for key, column in fitting.sample.columns.items()}
-
-    def hidden(cut: Expr) -> bool:
-        if isinstance(cut, Comparison) and cut.op in _RANGE and isinstance(cut.right, Literal):
-            return False
-        return cut not in about or values[about[cut]] > MOST_VALUES
-
+    is_hidden = hidden(fitting)
     used = Counter(_cuts(fitted.assignment))
-    chosen = [cut for cut, _ in used.most_common() if hidden(cut)]
+    chosen = [cut for cut, _ in used.most_common() if is_hidden(cut)]
     # Nothing but their own bit tells how two columns compare, so these atoms are kept even if unused.
     pairs = [atom for atom in fitting.workload.atoms if len(columns_of(atom)) > 1 and not is_opaque(atom)]
     every = dict.fromkeys([*chosen, *pairs])

@@ -28,12 +28,12 @@ from skipstone.predicate.expr import And, Expr, Or, type_of
 from skipstone.predicate.prune import prune
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["Simulation", "feature_bits", "simulate", "virtual_blocks"]
+__all__ = ["MOST_VALUES", "SET_KINDS", "Simulation", "feature_bits", "simulate", "virtual_blocks"]
 
 Bits = npt.NDArray[np.bool_]
 MOST_VALUES = 40
 """Value sets are kept for columns with at most so many values, as indexing does."""
-_SET_KINDS = (Kind.STRING, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.DATE)
+SET_KINDS = (Kind.STRING, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.DATE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +102,7 @@ def _bound(column: Ranked, codes: npt.NDArray[np.int32], known: Bits) -> pa.Arra
 def _value_sets(
     type_: Type, column: Ranked, codes: npt.NDArray[np.int32], starts: Counts, rows: Counts
 ) -> ValueSets | None:
-    if type_.kind not in _SET_KINDS or not 0 < len(column.array) <= MOST_VALUES:
+    if type_.kind not in SET_KINDS or not 0 < len(column.array) <= MOST_VALUES:
         return None
     bit = np.where(codes >= 0, np.uint64(1) << np.maximum(codes, 0).astype(np.uint64), np.uint64(0))
     words: Words = np.bitwise_or.reduceat(bit, starts).reshape(-1, 1)

@@ -9,24 +9,30 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from skipstone.errors import SkipstoneError
-from skipstone.layout.assignment import Numbers, blocks_of
+from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import Fitted
 from skipstone.layout.formulas import holds
 from skipstone.layout.layouts import LAYOUTS
 from skipstone.layout.numbers import block_numbers
-from skipstone.layout.simulate import simulate
+from skipstone.optimize.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
+from skipstone.optimize.cost import Shape
+from skipstone.optimize.economy import Economy, as_it_lies
 from skipstone.optimize.prepare import Prepared
+from skipstone.optimize.shape import shape_of
 from skipstone.spark.progress import Progress
 from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["AS_IT_LIES", "Advice", "LayoutAdvice", "advise"]
+__all__ = ["AS_IT_LIES", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
 
 AS_IT_LIES = "as it lies"
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutAdvice:
-    """One layout's simulation; ``problem`` says why it could not be fitted."""
+    """One layout's simulation; ``problem`` says why it could not be fitted.
+
+    Bytes and seconds are those of one run of the whole log; None where they are not known.
+    """
 
     layout: str
     blocks: int
@@ -34,11 +40,28 @@ class LayoutAdvice:
     fit_seconds: float
     note: str = ""
     problem: str = ""
+    bytes_scanned: float | None = None
+    scan_seconds: float | None = None
+    bytes_saved: float | None = None
+    seconds_saved: float | None = None
+    rewrite_seconds: float | None = None
+    break_even_runs: float | None = None
+    break_even_days: float | None = None
+
+    def net_seconds(self, runs: float) -> float | None:
+        """What is gained in so many runs of the log, the rewrite paid."""
+        if self.seconds_saved is None or self.rewrite_seconds is None:
+            return None
+        return runs * self.seconds_saved - self.rewrite_seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Advice:
-    """All layouts, best first, and the table as it lies; ``fitted`` holds what was fitted."""
+    """All layouts, best first, and the table as it lies; ``fitted`` holds what was fitted.
+
+    ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
+    ``costs`` tells where the seconds come from.
+    """
 
     root: str
     queries: int
@@ -49,6 +72,8 @@ class Advice:
     layouts: tuple[LayoutAdvice, ...]
     fitted: dict[str, Fitted]
     unusable: tuple[BrokenQuery, ...] = ()
+    observed_days: float | None = None
+    costs: str = ""
 
     @property
     def best(self) -> str:
@@ -56,11 +81,15 @@ class Advice:
         usable = [row for row in self.layouts if row.percent_scanned is not None]
         return min(usable, key=lambda row: (row.percent_scanned or 0.0, row.layout != AS_IT_LIES)).layout
 
+    def pays_most(self, runs: float) -> LayoutAdvice | None:
+        """The layout that gains most in so many runs of the log, whether or not that is more than nothing."""
+        known = [row for row in self.layouts if row.net_seconds(runs) is not None]
+        return max(known, key=lambda row: row.net_seconds(runs) or 0.0, default=None)
+
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
-        facts = {
-            name: getattr(self, name) for name in ("root", "queries", "rows", "sampled_rows", "block_rows")
-        }
+        names = ("root", "queries", "rows", "sampled_rows", "block_rows", "observed_days", "costs")
+        facts = {name: getattr(self, name) for name in names}
         rows = [asdict(row) for row in self.layouts]
         return {**facts, "percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
 
@@ -68,39 +97,69 @@ class Advice:
         lines = [
             f"{self.root}: {self.queries} queries, {self.rows:,} rows, "
             f"blocks of about {self.block_rows:,} rows",
-            f"{'layout':<12} {'% scanned':>10} {'blocks':>8} {'fit s':>7}",
+            f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'read s':>8} {'saved s':>8} "
+            f"{'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
         ]
-        for row in self.layouts:
-            share = "-" if row.percent_scanned is None else f"{row.percent_scanned:.2f}"
-            figures = f"{row.layout:<12} {share:>10} {row.blocks:>8,} {row.fit_seconds:>7.1f}"
-            lines.append(f"{figures}  {row.problem or row.note}")
-        lines.append(f"{'needed':<12} {self.percent_needed:>10.2f}")
+        lines += [_line(row) for row in self.layouts]
+        lines.append(f"{'needed':<12} {self.percent_needed:>9.2f}")
+        if self.costs:
+            lines.append(f"MB and seconds are for one run of the log, with {self.costs}.")
+            if self.observed_days is None:
+                lines.append("The log does not say when its queries ran, so their rate is unknown.")
         return "\n".join(lines)
+
+
+def _line(row: LayoutAdvice) -> str:
+    megabytes = None if row.bytes_scanned is None else row.bytes_scanned / 1e6
+    figures = (
+        f"{row.layout:<12} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(megabytes, 9, 1)} "
+        f"{_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
+        f"{_number(row.rewrite_seconds, 9, 1)}  {_pays_after(row):<20} {row.fit_seconds:>6.1f}"
+    )
+    return f"{figures}  {row.problem or row.note}".rstrip()
+
+
+def _number(value: float | None, width: int, digits: int) -> str:
+    return f"{'-' if value is None else f'{value:,.{digits}f}':>{width}}"
+
+
+def _pays_after(row: LayoutAdvice) -> str:
+    if row.rewrite_seconds is None:
+        return "-"
+    if row.break_even_runs is None:
+        return "never"
+    days = "" if row.break_even_days is None else f", {row.break_even_days:,.1f} days"
+    return f"{row.break_even_runs:,.1f} runs{days}"
 
 
 def advise(
     prepared: Prepared,
     layouts: Sequence[str] | None = None,
     progress: Progress | None = None,
+    economy: Economy | None = None,
+    standing: Scanned | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Advice:
-    """Fit and simulate the layouts, all by default."""
+    """Fit and simulate the layouts, all by default; with ``economy`` in bytes and seconds too.
+
+    ``standing`` is what is scanned as the table lies, if that is known already.
+    """
     names = tuple(layouts or LAYOUTS)
     fitted: dict[str, Fitted] = {}
-    rows = [_as_it_lies(prepared)]
+    ledger = _Ledger(prepared, economy, standing)
+    rows = [ledger.baseline]
     for place, name in enumerate(names):
         if progress is not None:
             progress(f"simulating {name}", place, len(names))
         started = clock()
         try:
             fit = LAYOUTS[name].fit(prepared.fitting)
-            numbers = block_numbers(fit.assignment, prepared.fitting)
-            scanned = _percent_scanned(prepared, numbers, fit)
+            scanned = _scanned(prepared, fit)
         except SkipstoneError as problem:
             rows.append(LayoutAdvice(name, 0, None, clock() - started, problem=str(problem)))
             continue
         fitted[name] = fit
-        rows.append(LayoutAdvice(name, blocks_of(fit.assignment), scanned, clock() - started, fit.note))
+        rows.append(ledger.row(name, fit, scanned, clock() - started))
     ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
     return Advice(
         root=prepared.files.root,
@@ -108,29 +167,91 @@ def advise(
         rows=prepared.total_rows,
         sampled_rows=len(prepared.fitting.sample),
         block_rows=prepared.fitting.block_rows,
-        percent_needed=_percent_needed(prepared),
+        percent_needed=ledger.percent(needed(prepared)),
         layouts=tuple(ordered),
         fitted=fitted,
         unusable=prepared.unusable,
+        observed_days=None if economy is None else economy.days,
+        costs="" if economy is None else economy.model.describe(),
     )
 
 
-def _as_it_lies(prepared: Prepared) -> LayoutAdvice:
+class _Ledger:
+    """Rows of the advice: what is scanned, in percent and, if costs are known, in bytes and seconds."""
+
+    def __init__(self, prepared: Prepared, economy: Economy | None, standing: Scanned | None) -> None:
+        self._prepared = prepared
+        self._economy = economy
+        self._load = None if economy is None else economy.load(prepared)
+        if standing is None:
+            standing = _virtual_files(prepared) if economy is None else as_it_lies(prepared, economy)
+        self._before = self._volume(standing)
+        self.baseline = LayoutAdvice(
+            AS_IT_LIES,
+            len(prepared.places),
+            self.percent(standing),
+            0.0,
+            bytes_scanned=None if self._before is None else self._before.bytes,
+            scan_seconds=None if self._before is None else self._before.seconds,
+        )
+
+    def percent(self, scanned: Scanned) -> float:
+        weights = self._prepared.fitting.workload.weights
+        return float(100.0 * (scanned.share @ weights) / weights.sum())
+
+    def _volume(self, scanned: Scanned) -> Volume | None:
+        if self._economy is None or self._load is None:
+            return None
+        costs = self._economy.model.coefficients
+        return volume(scanned, self._load, self._prepared.total_rows, costs)
+
+    def row(self, name: str, fit: Fitted, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
+        after = self._volume(scanned)
+        plain = LayoutAdvice(
+            name, blocks_of(fit.assignment), self.percent(scanned), fit_seconds, note=fit.note
+        )
+        if self._economy is None or after is None or self._before is None:
+            return plain
+        costs, days = self._economy.model.coefficients, self._economy.days
+        rewrite_seconds = costs.rewrite_seconds(shape_of_rewrite(self._prepared, fit))
+        saved = self._before.seconds - after.seconds
+        runs = break_even_runs(rewrite_seconds, saved)
+        return LayoutAdvice(
+            **{
+                **asdict(plain),
+                "bytes_scanned": after.bytes,
+                "scan_seconds": after.seconds,
+                "bytes_saved": self._before.bytes - after.bytes,
+                "seconds_saved": saved,
+                "rewrite_seconds": rewrite_seconds,
+                "break_even_runs": runs,
+                "break_even_days": None if runs is None or days is None else runs * days,
+            }
+        )
+
+
+def shape_of_rewrite(prepared: Prepared, fitted: Fitted) -> Shape:
+    """What the rewrite of the prepared files by a fitted layout costs by."""
+    features = [feature.predicate for feature in prepared.features_of(fitted)]
+    expressions = prepared.expressions_of(fitted)
+    size = float(prepared.files.files.sizes[prepared.places].sum())
+    return shape_of(fitted.assignment, (*features, *expressions), size)
+
+
+def _virtual_files(prepared: Prepared) -> Scanned:
     """The table's own files as virtual blocks."""
-    numbers = prepared.drawn.file_of
-    simulated = simulate(
-        numbers, prepared.fitting.sample, prepared.fitting.workload, prepared.fitting.features
-    )
-    return LayoutAdvice(AS_IT_LIES, len(prepared.files.files), 100.0 * simulated.mean, 0.0)
-
-
-def _percent_scanned(prepared: Prepared, numbers: Numbers, fitted: Fitted) -> float:
     fitting = prepared.fitting
-    features = tuple(dict.fromkeys((*fitting.features, *fitted.features)))
-    return 100.0 * simulate(numbers, fitting.sample, fitting.workload, features).mean
+    return scanned_blocks(prepared.drawn.file_of, fitting.sample, fitting.workload, fitting.features)
 
 
-def _percent_needed(prepared: Prepared) -> float:
+def _scanned(prepared: Prepared, fitted: Fitted) -> Scanned:
+    fitting = prepared.fitting
+    numbers = block_numbers(fitted.assignment, fitting)
+    return scanned_blocks(numbers, fitting.sample, fitting.workload, prepared.features_of(fitted))
+
+
+def needed(prepared: Prepared) -> Scanned:
+    """What a perfect layout would let each query read: the rows that satisfy its filter, in no file."""
     view, bits = prepared.fitting.workload, prepared.fitting.sample.bits
-    needed = np.array([holds(formula, bits).mean() if len(bits) else 0.0 for formula in view.formulas])
-    return float(100.0 * (needed @ view.weights) / view.weights.sum())
+    share = np.array([holds(formula, bits).mean() if len(bits) else 0.0 for formula in view.formulas])
+    return Scanned(share, np.zeros(len(share)))

@@ -10,6 +10,8 @@ import numpy as np
 from skipstone.catalog.layouts import LayoutRecord, load_layout
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.advise import AS_IT_LIES, Advice
+from skipstone.optimize.cost_store import load_model
+from skipstone.optimize.economy import economy_of
 from skipstone.optimize.prepare import Prepared, Wishes, prepare
 from skipstone.optimize.run import OptimizeReport, fit, rewrite_table
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
@@ -46,7 +48,8 @@ def optimize_table(
     places = np.arange(len(files.files)) if chosen is None else chosen
     started = clock()
     prepared = prepare(spark, files, entries, unusable, wishes, places)
-    name, fitted, advice = fit(spark, prepared, places, layout, progress)
+    economy = economy_of(spark, runtime, files, places, load_model(spark), entries)
+    name, fitted, advice = fit(spark, prepared, places, layout, progress, economy)
     fit_seconds = clock() - started
     if fitted is None:
         reason = "no layout would let the queries of the log skip more than the table as it lies"
@@ -97,7 +100,7 @@ def optimize_new(
     Nothing is done until ``blocks_worth`` blocks of new rows have gathered. The other files stay.
     """
     catalog = runtime.catalog(files.root)
-    layout = newest_layout(catalog)
+    layout = newest_layout(files.files, catalog)
     if not layout:
         raise SkipstoneError(f"{files.root} has no layout yet; optimize it with a query log first.")
     record = load_layout(runtime.store(files.root), layout)

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skipstone.errors import SkipstoneError
+from skipstone.layout.additional import additional_features
+from skipstone.layout.contract import Fitted
 from skipstone.layout.sample import Fitting, WorkloadView
 from skipstone.layout.view import workload_view
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.codec import canonical_text
-from skipstone.predicate.expr import is_opaque
+from skipstone.predicate.expr import Column, Expr, is_opaque
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.assign import LogicalNames
 from skipstone.spark.column_names import ColumnNames
@@ -30,7 +32,7 @@ from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
 from skipstone.workload.queries import BrokenQuery, Workload
 
-__all__ = ["Prepared", "Wishes", "parse_log", "prepare"]
+__all__ = ["Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
 
 SAMPLE_ROWS = 300_000
 _MIB = 1 << 20
@@ -51,9 +53,10 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A table, its workload, the mined features and a sample."""
+    """A table, its workload, the mined features and a sample of the files at ``places``."""
 
     files: TableFiles
+    places: Counts
     names: LogicalNames
     entries: tuple[LoggedFilter, ...]
     unusable: tuple[BrokenQuery, ...]
@@ -63,6 +66,17 @@ class Prepared:
     total_rows: int
     partition: Kept | None
     fingerprint: str
+
+    def features_of(self, fitted: Fitted) -> tuple[Feature, ...]:
+        """The features whose bits blocks of this layout get: the mined ones, its own, and additional ones."""
+        fitting = self.fitting
+        every = (*fitting.features, *fitted.features, *additional_features(fitting))
+        return tuple({feature.predicate: feature for feature in reversed(every)}.values())[::-1]
+
+    def expressions_of(self, fitted: Fitted) -> tuple[Expr, ...]:
+        """The expressions that get statistics: the layout's own, and all that the workload compares."""
+        every = dict.fromkeys((*fitted.expressions, *self.fitting.sample.columns))
+        return tuple(expr for expr in every if not isinstance(expr, Column))
 
 
 def parse_log(
@@ -133,6 +147,7 @@ def prepare(
     )
     return Prepared(
         files,
+        places,
         names,
         tuple(entries),
         tuple(unusable),
@@ -153,9 +168,12 @@ def _partition(spark: SparkSession, files: TableFiles, text: str | None) -> Kept
 
 
 def _default_block_rows(rows: int, size: int) -> int:
+    return max(1, int(rows * default_block_bytes(size) / max(size, 1)))
+
+
+def default_block_bytes(size: int) -> int:
     """Blocks of 1 to 64 MiB, such that there are about 64 of them in a small table."""
-    wanted = min(64 * _MIB, max(_MIB, size // 64))
-    return max(1, int(rows * wanted / max(size, 1)))
+    return min(64 * _MIB, max(_MIB, size // 64))
 
 
 def _features(

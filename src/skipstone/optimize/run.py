@@ -7,20 +7,24 @@ go to a new Delta table, or it is made a Delta table first.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 
 from skipstone.catalog.layouts import LayoutRecord, save_layout
-from skipstone.errors import SkipstoneError
+from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.codec import assignment_to_json
 from skipstone.layout.contract import Fitted
 from skipstone.layout.layouts import LAYOUTS
 from skipstone.layout.sop import fit_table
-from skipstone.optimize.advise import AS_IT_LIES, Advice, advise
+from skipstone.optimize.advise import AS_IT_LIES, Advice, advise, shape_of_rewrite
+from skipstone.optimize.cost import Observation
+from skipstone.optimize.cost_store import remember
+from skipstone.optimize.economy import Economy
 from skipstone.optimize.prepare import Prepared
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.codec import to_json
@@ -33,7 +37,7 @@ from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
 
-__all__ = ["OptimizeReport", "fit", "rewrite_table"]
+__all__ = ["OptimizeReport", "fit", "fit_whole", "rewrite_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +63,29 @@ class OptimizeReport:
 
 
 def fit(
-    spark: SparkSession, prepared: Prepared, chosen: Counts, layout: str, progress: Progress | None = None
+    spark: SparkSession,
+    prepared: Prepared,
+    chosen: Counts,
+    layout: str,
+    progress: Progress | None = None,
+    economy: Economy | None = None,
 ) -> tuple[str, Fitted | None, Advice]:
     """The layout to use, fitted; with ``auto`` the best of all, or none when the table lies best already."""
     if layout != "auto" and layout not in LAYOUTS:
         known = ", ".join(("auto", *LAYOUTS))
         raise SkipstoneError(f"There is no layout {layout}; choose one of {known}.")
-    advice = advise(prepared, None if layout == "auto" else (layout,), progress)
+    advice = advise(prepared, None if layout == "auto" else (layout,), progress, economy)
     name = advice.best if layout == "auto" else layout
     if name == AS_IT_LIES:
         return name, None, advice
     if name not in advice.fitted:
         raise SkipstoneError(next(row.problem for row in advice.layouts if row.layout == name))
-    if name == "sop":
-        return name, _fit_sop(spark, prepared, chosen), advice
-    return name, advice.fitted[name], advice
+    return name, fit_whole(spark, prepared, chosen, name, advice), advice
+
+
+def fit_whole(spark: SparkSession, prepared: Prepared, chosen: Counts, name: str, advice: Advice) -> Fitted:
+    """A layout that was fitted on the sample, as it is used on the whole table."""
+    return _fit_sop(spark, prepared, chosen) if name == "sop" else advice.fitted[name]
 
 
 def _fit_sop(spark: SparkSession, prepared: Prepared, chosen: Counts) -> Fitted:
@@ -96,14 +108,15 @@ def rewrite_table(
     progress: Progress | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> tuple[str, Rewritten]:
-    """Rewrite the chosen files by a fitted layout and store the layout."""
-    created = clock().isoformat()
+    """Rewrite the chosen files by a fitted layout, store the layout and remember how long it took."""
+    started = clock()
+    created = started.isoformat()
     layout_id = uuid.uuid4().hex[:12]
     files, names = prepared.files, prepared.names
     rewriting = Rewriting(spark, runtime, files.root)
     if rewriting.before.files.paths != files.files.paths:
-        raise SkipstoneError(f"{files.root} was changed while its layout was fitted; run it again.")
-    kept, features = _to_keep(spark, prepared, fitted)
+        raise TableChangedError(f"{files.root} was changed while its layout was fitted; run it again.")
+    kept, features = _to_keep(spark, runtime, prepared, fitted)
     sort = tuple(names.sql(expr) for expr in fitted.sort)
     plan = Plan(
         chosen=chosen,
@@ -133,25 +146,33 @@ def rewrite_table(
         assignment=assignment_to_json(fitted.assignment),
     )
     save_layout(runtime.store(files.root), record)
+    shape = shape_of_rewrite(prepared, fitted)
+    remember(spark, [Observation.rewrite(shape, (clock() - started).total_seconds())])
     return layout_id, rewritten
 
 
 def _to_keep(
-    spark: SparkSession, prepared: Prepared, fitted: Fitted
+    spark: SparkSession, runtime: Runtime, prepared: Prepared, fitted: Fitted
 ) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
-    """Statistics of all columns, of the expressions that the layout uses, and its and the mined features."""
+    """Statistics of all columns, what the layout and the workload want, and what `index` was asked for."""
     files, names = prepared.files, prepared.names
     none = files.frame(spark, np.zeros(0, np.int64))
     kept = {item.expr: item for item in columns_to_keep(files.schema, files.partition_schema)}
-    texts = [names.sql(expr) for expr in fitted.expressions if not isinstance(expr, Column)]
+    texts = [names.sql(expr) for expr in prepared.expressions_of(fitted)]
     for item in expressions_to_keep(spark, none, files.schema, texts):
         kept.setdefault(item.expr, item)
-    wanted: dict[object, Feature] = {feature.predicate: feature for feature in prepared.fitting.features}
-    more = [feature for feature in fitted.features if feature.predicate not in wanted]
-    for feature in features_to_keep(spark, none, files.schema, _texts(more, prepared)):
+    wanted = {feature.predicate: feature for feature in prepared.fitting.features}
+    more = [names.sql(f.predicate) for f in prepared.features_of(fitted) if f.predicate not in wanted]
+    for feature in features_to_keep(spark, none, files.schema, more):
         wanted.setdefault(feature.predicate, feature)
+    # What a user asked for may read a column that has gone since; then it is forgotten.
+    asked = [segment for segment in runtime.catalog(files.root).segments if not segment.layout]
+    for text in dict.fromkeys(text for segment in asked for text in segment.texts.values()):
+        with suppress(SkipstoneError):
+            for item in expressions_to_keep(spark, none, files.schema, (text,)):
+                kept.setdefault(item.expr, item)
+    for text in dict.fromkeys(feature.text for segment in asked for feature in segment.blocks.features):
+        with suppress(SkipstoneError):
+            for feature in features_to_keep(spark, none, files.schema, (text,)):
+                wanted.setdefault(feature.predicate, feature)
     return tuple(kept.values()), tuple(wanted.values())
-
-
-def _texts(features: Sequence[Feature], prepared: Prepared) -> list[str]:
-    return [prepared.names.sql(feature.predicate) for feature in features]

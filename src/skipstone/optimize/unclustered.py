@@ -16,9 +16,19 @@ __all__ = ["newest_layout", "unclustered_files"]
 _SMALL = 0.25
 
 
-def newest_layout(catalog: Catalog) -> str:
-    """The id of the layout that was applied last; empty if there was none."""
-    return next((segment.layout for segment in reversed(catalog.segments) if segment.layout), "")
+def newest_layout(files: Files, catalog: Catalog) -> str:
+    """The id of the layout that was applied last; empty if there was none.
+
+    A rewrite that lost a race leaves a segment about files that never became part of the table.
+    """
+    alive = set(files.paths)
+    used = {
+        int(segment)
+        for path, segment in zip(catalog.files.paths, catalog.segment_of, strict=True)
+        if path in alive
+    }
+    layouts = (catalog.segments[place].layout for place in sorted(used, reverse=True))
+    return next((layout for layout in layouts if layout), "")
 
 
 def unclustered_files(files: Files, catalog: Catalog, block_rows: int) -> Counts:

@@ -2,7 +2,8 @@
 
 Decision trees and binary searches become nested IFs in SQL text, since one parsed text costs the driver
 far less than thousands of calls. Large trees are cut into groups, found first and searched second: each
-piece of generated code then stays small enough to be compiled. SOP's blocking map is a broadcast join.
+piece of generated code then stays small enough to be compiled. SOP's blocking map is a broadcast join, and so
+are the clusters of a grid.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from skipstone.layout.assignment import Assignment, Dimension, Grid, Node, Partitioned, Split, Tree, VectorMap
+from skipstone.layout.assignment import (
+    Assignment,
+    Clusters,
+    Dimension,
+    Grid,
+    Node,
+    Partitioned,
+    Split,
+    Tree,
+    VectorMap,
+)
 from skipstone.predicate.expr import Expr, Literal, type_of, with_columns
 from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.render import to_sql
@@ -31,6 +42,7 @@ _WORD = "__skipstone_word"
 _KEY = "__skipstone_key"
 _FIRST = "__skipstone_first"
 _WAYS = "__skipstone_ways"
+_CLUSTER = "__skipstone_cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +80,8 @@ def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) ->
         case Tree(root):
             return _with_tree(frame, root, names)
         case Grid():
-            return frame.withColumn(BLOCK, F.expr(_grid_sql(assignment, names)))
+            clustered = _with_clusters(frame, [assignment], names)
+            return clustered.withColumn(BLOCK, F.expr(_grid_sql(assignment, names))).drop(_CLUSTER)
         case VectorMap():
             keyed = frame.withColumn(_KEY, F.lit("0"))
             return _with_vectors(keyed, [_Part("0", 0, assignment)], 0, names).drop(_KEY)
@@ -116,7 +129,8 @@ def _tree_sql(node: Node, sql: Callable[[Expr], str]) -> str:
 def _grid_sql(grid: Grid, names: LogicalNames) -> str:
     cell = "0"
     for dimension in grid.dimensions:
-        cell = f"({cell} * {dimension.buckets} + {_bucket_sql(dimension, names)})"
+        bucket = _CLUSTER if isinstance(dimension, Clusters) else _bucket_sql(dimension, names)
+        cell = f"({cell} * {dimension.buckets} + {bucket})"
     # The optimizer folds the text to one array literal; looking a cell up then takes constant time.
     blocks = ",".join(map(str, grid.block_of.tolist()))
     return f"element_at(CAST(split('{blocks}', ',') AS ARRAY<INT>), {cell} + 1)"
@@ -134,6 +148,54 @@ def _bucket_sql(dimension: Dimension, names: LogicalNames) -> str:
         return f"IF({value} < {bounds[middle]}, {search(low, middle)}, {search(middle + 1, high)})"
 
     return f"IF({value} IS NULL, 0, {search(0, len(bounds))})"
+
+
+def _with_clusters(frame: DataFrame, assignments: Sequence[Assignment], names: LogicalNames) -> DataFrame:
+    """The frame with the cluster of each row, if any of the grids has clusters; all of them share these."""
+    found = [
+        axis
+        for grid in assignments
+        if isinstance(grid, Grid)
+        for axis in grid.dimensions
+        if isinstance(axis, Clusters)
+    ]
+    if not found:
+        return frame
+    one = found[0]
+    if not all(_same_clusters(one, other) for other in found[1:]):
+        raise TypeError("horizontal partitions cannot have clusters of their own")
+    keyed, words = _with_words(frame, one.features, names)
+    columns: dict[str, object] = {
+        word: one.vectors[:, place].view(np.int64) for place, word in enumerate(words)
+    }
+    columns[_CLUSTER] = one.bucket_of
+    table = frame.sparkSession.createDataFrame(pa.table(columns))
+    joined = keyed.join(F.broadcast(table), words, "left").drop(*words)
+    return joined.withColumn(_CLUSTER, F.coalesce(F.col(_CLUSTER), F.lit(one.otherwise)))
+
+
+def _same_clusters(one: Clusters, other: Clusters) -> bool:
+    return one is other or (
+        one.features == other.features
+        and (one.otherwise, one.buckets) == (other.otherwise, other.buckets)
+        and np.array_equal(one.vectors, other.vectors)
+        and np.array_equal(one.bucket_of, other.bucket_of)
+    )
+
+
+def _with_words(
+    frame: DataFrame, features: Sequence[Expr], names: LogicalNames
+) -> tuple[DataFrame, list[str]]:
+    """The frame with each row's feature vector as words, and what their columns are called."""
+    words = [f"{_WORD}{place}" for place in range((len(features) + 63) // 64)]
+    out = frame
+    for place, word in enumerate(words):
+        bits = [
+            f"IF(coalesce({names.sql(feature)}, false), {_signed(1 << bit)}L, 0L)"
+            for bit, feature in enumerate(features[place * 64 : place * 64 + 64])
+        ]
+        out = out.withColumn(word, F.expr(" | ".join(bits)))
+    return out, words
 
 
 # ------------------------------------------------------------ vector maps
@@ -156,14 +218,7 @@ def _with_vectors(frame: DataFrame, parts: Sequence[_Part], last: int, names: Lo
     """
     maps = [(part, part.assignment) for part in parts if isinstance(part.assignment, VectorMap)]
     first = maps[0][1]
-    words = [f"{_WORD}{place}" for place in range(first.vectors.shape[1])]
-    out = frame
-    for place, word in enumerate(words):
-        bits = [
-            f"IF(coalesce({names.sql(feature)}, false), {_signed(1 << bit)}L, 0L)"
-            for bit, feature in enumerate(first.features[place * 64 : place * 64 + 64])
-        ]
-        out = out.withColumn(word, F.expr(" | ".join(bits)))
+    out, words = _with_words(frame, first.features, names)
     table = frame.sparkSession.createDataFrame(_vector_table(maps, words))
     joined = out.join(F.broadcast(table), [*words, _KEY], "left")
     block = F.coalesce(_place(frame, first, names), F.expr(_otherwise_sql(parts, last, names)))
@@ -222,9 +277,10 @@ def _with_partitions(frame: DataFrame, assignment: Partitioned, names: LogicalNa
         for place, value in enumerate(assignment.values)
     )
     keyed = frame.withColumn(_KEY, F.expr(f"CASE {names.sql(assignment.by)}{places} ELSE '-1' END"))
+    keyed = _with_clusters(keyed, assignment.parts, names)
     if any(isinstance(part, VectorMap) for part in assignment.parts):
-        return _with_vectors(keyed, parts, number, names).drop(_KEY)
-    return keyed.withColumn(BLOCK, F.expr(_otherwise_sql(parts, number, names))).drop(_KEY)
+        return _with_vectors(keyed, parts, number, names).drop(_KEY, _CLUSTER)
+    return keyed.withColumn(BLOCK, F.expr(_otherwise_sql(parts, number, names))).drop(_KEY, _CLUSTER)
 
 
 def _scalar_sql(assignment: Assignment, names: LogicalNames) -> str:

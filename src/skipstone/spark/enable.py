@@ -5,6 +5,9 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.log_settings import SWITCH as LOG_SWITCH
+from skipstone.spark.log_settings import wanted
+from skipstone.spark.query_log import start_log, stop_log
 from skipstone.spark.runtime import runtime_of
 
 __all__ = ["disable", "enable"]
@@ -13,11 +16,14 @@ TESTED = "4.2"
 _injected: set[str] = set()
 
 
-def enable(spark: SparkSession) -> SparkSession:
+def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
     """Let queries of this session, and of sessions made from it, skip the blocks they do not need.
 
     Any table with a ``_skipstone`` catalog skips, whether it is read by path or by name, through SQL or
     the DataFrame API. Other tables, and rules that others have registered, are left as they are.
+
+    With ``log=True`` the scans of these tables are recorded in their query logs, for all sessions of the
+    application; with None the setting ``spark.skipstone.log`` decides whether that begins now.
     """
     _check(spark)
     runtime = runtime_of(spark)
@@ -27,12 +33,19 @@ def enable(spark: SparkSession) -> SparkSession:
     if application not in _injected:
         spark._jsparkSession.extensions().injectPreCBORule(runtime.shim.installer())
         _injected.add(application)
+    if log is not None:
+        spark.conf.set(LOG_SWITCH, str(log).lower())
+    if wanted(spark):
+        start_log(spark, runtime)
+    elif log is False:
+        stop_log(spark)
     return spark
 
 
 def disable(spark: SparkSession) -> None:
-    """Take the rule out of this session and stop skipping in all sessions of its application."""
+    """Take the rule out of this session; stop skipping and logging in all sessions of its application."""
     _check(spark)
+    stop_log(spark)
     runtime = runtime_of(spark)
     runtime.shim.setActive(False)
     runtime.shim.uninstall(spark._jsparkSession)

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, Files, Segment, merge, publish
+from skipstone.catalog.store import replace_all
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import BlockSet, Counts, Feature
 from skipstone.predicate.expr import Column, Expr
@@ -174,14 +175,24 @@ def _some(files: Files, places: Counts) -> Files:
 
 
 def _compact(runtime: Runtime, files: TableFiles) -> None:
-    """Put one segment in the place of many, without the files that have gone."""
+    """Put one segment per layout in the place of many, without the files that have gone."""
     catalog = runtime.catalog(files.root)
     settings = {tuple(sorted(segment.settings.items())) for segment in catalog.segments}
-    if len(catalog.segments) <= _MOST_SEGMENTS or len(settings) > 1:
+    # The layouts stay in the order in which they were last applied.
+    layouts = list(dict.fromkeys(segment.layout for segment in reversed(catalog.segments)))[::-1]
+    if len(catalog.segments) <= max(_MOST_SEGMENTS, 2 * len(layouts)) or len(settings) > 1:
         return
-    alive = merge(catalog.segments, only=set(files.files.paths))
     newest = catalog.segments[-1]
     texts = {expr: text for segment in catalog.segments for expr, text in segment.texts.items()}
-    merged = Segment(alive.files, alive.blocks, newest.settings, newest.created, texts, newest.layout)
-    publish(runtime.store(files.root), merged, replace=True)
+    merged = []
+    for layout in layouts:
+        mine = {
+            path
+            for path, place in zip(catalog.files.paths, catalog.segment_of, strict=True)
+            if catalog.segments[place].layout == layout
+        }
+        alive = merge(catalog.segments, only=mine & set(files.files.paths))
+        if len(alive):
+            merged.append(Segment(alive.files, alive.blocks, newest.settings, newest.created, texts, layout))
+    replace_all(runtime.store(files.root), merged)
     runtime.refresh(files.root)

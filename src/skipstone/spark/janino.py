@@ -1,7 +1,7 @@
 """Java sources of this package, compiled in the driver.
 
 Spark ships the Janino compiler for its own generated code; with it a short Java class needs neither a jar
-nor a build step. Each source is compiled once per Spark application and sees the ones before it.
+nor a build step. Each source is compiled once per JVM and sees the ones before it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ def load_class(spark: SparkSession, *names: str) -> Any:
     jvm: Any = spark._jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     sources = files("skipstone.spark") / "java"
-    application = spark.sparkContext.applicationId
+    # py4j remembers the methods of a class by its name, so a JVM must never have two classes of one name.
+    machine = str(id(spark.sparkContext._gateway))
     for place, name in enumerate(names):
-        key = (application, *names[: place + 1])
+        key = (machine, *names[: place + 1])
         if key not in _loaders:
             compiler = jvm.org.codehaus.janino.SimpleCompiler()
             compiler.setParentClassLoader(loader)

@@ -30,7 +30,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.spark.java import find_java
 from skipstone.spark.resolvers import ResolveError, Resolver, resolve_with_ivy, resolve_with_maven
 
-__all__ = ["DELTA_JARS", "Jar", "delta_jars", "jars_directory", "spark_has_delta"]
+__all__ = ["DELTA_JARS", "Jar", "delta_jars", "home_directory", "jars_directory", "spark_has_delta"]
 
 _MARKER = "complete"
 
@@ -84,8 +84,8 @@ def delta_jars(
     return [target / jar.file_name for jar in DELTA_JARS]
 
 
-def jars_directory(environ: Mapping[str, str] | None = None) -> Path:
-    """Return where the jars are kept: under ``SKIPSTONE_HOME``, else under the user's cache directory."""
+def home_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where files of this machine are kept: ``SKIPSTONE_HOME``, else the user's cache directory."""
     env = os.environ if environ is None else environ
     if env.get("SKIPSTONE_HOME"):
         base = Path(env["SKIPSTONE_HOME"])
@@ -95,8 +95,13 @@ def jars_directory(environ: Mapping[str, str] | None = None) -> Path:
         base = Path.home() / "Library" / "Caches" / "skipstone"
     else:
         base = Path.home() / ".cache" / "skipstone"
+    return base.absolute()
+
+
+def jars_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where the jars are kept."""
     first = DELTA_JARS[0]
-    return base.absolute() / "jars" / f"{first.artifact}-{first.version}"
+    return home_directory(environ) / "jars" / f"{first.artifact}-{first.version}"
 
 
 def spark_has_delta() -> bool:

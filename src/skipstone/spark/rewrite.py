@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.catalog import Segment, publish
-from skipstone.errors import SkipstoneError
+from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr
 from skipstone.spark.assign import BLOCK
@@ -114,7 +115,7 @@ class Rewriting:
         """Rewrite the chosen files; on any failure what was written is deleted again."""
         try:
             return self._run(plan, progress)
-        except Py4JJavaError as problem:
+        except (Py4JJavaError, PySparkException) as problem:
             self._abandon()
             raise _conflict(self.before.root, problem) from problem
         except BaseException:
@@ -178,12 +179,16 @@ def _field_names(schema: str) -> list[str]:
     return [field["name"] for field in json.loads(schema)["fields"]]
 
 
-def _conflict(root: str, problem: Py4JJavaError) -> SkipstoneError:
-    cause = problem.java_exception
-    name = cause.getClass().getSimpleName()
-    first = str(cause.getMessage() or name).strip().splitlines()[0].rstrip(".")
-    if name.startswith("Concurrent") or "Concurrent" in name:
-        return SkipstoneError(
+def _conflict(root: str, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
+    # Once Delta's own Python package is imported, its exceptions arrive as Python's.
+    if isinstance(problem, PySparkException):
+        name, message = type(problem).__name__, str(problem)
+    else:
+        cause = problem.java_exception
+        name, message = cause.getClass().getSimpleName(), cause.getMessage()
+    first = str(message or name).strip().splitlines()[0].rstrip(".")
+    if "Concurrent" in name:
+        return TableChangedError(
             f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
             f"the table is as they left it ({first}); run it again."
         )

@@ -31,10 +31,11 @@ _NO_RANK = (Kind.BOOLEAN, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """A sample, and the place of the file that each of its rows lies in."""
+    """A sample, and the file that each of its rows lies in, as a place in ``file_paths``."""
 
     sample: Sample
     file_of: npt.NDArray[np.int32]
+    file_paths: tuple[str, ...]
 
 
 def ordered_inputs(atoms: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -91,8 +92,12 @@ def draw(
     part, part_values = _partition(table, partition)
     scale = total_rows / size if size else 1.0
     bits = _unpack([_flat(table, f"b{place}") for place in range(len(words))], len(atoms), size)
-    files = _flat(table, _FILE).dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    return Drawn(Sample(bits, values, scale, part, part_values, partition), files)
+    files = _flat(table, _FILE).dictionary_encode()
+    return Drawn(
+        Sample(bits, values, scale, part, part_values, partition),
+        files.indices.to_numpy(zero_copy_only=False).astype(np.int32),
+        tuple(files.dictionary.to_pylist()),
+    )
 
 
 def _value(sql: str, expr: Expr) -> SparkColumn:

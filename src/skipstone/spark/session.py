@@ -36,11 +36,13 @@ def session(
     master: str | None = None,
     config: Mapping[str, str] | None = None,
     delta: bool = True,
+    log: bool | None = None,
 ) -> SparkSession:
     """Return a Spark session in which queries skip, starting Spark when none is running.
 
     Without ``master`` the session is local, on all cores, except under ``spark-submit``, whose own choice
-    holds. ``config`` wins over every default. ``delta=False`` leaves Delta and its jars out.
+    holds. ``config`` wins over every default. ``delta=False`` leaves Delta and its jars out. ``log=True``
+    records the queries, as :func:`skipstone.enable` does.
     """
     given = dict(config or {})
     _refuse_connect(given)
@@ -51,7 +53,7 @@ def session(
     # Imported late: enabling compiles the driver-side shim, which only a session needs.
     from skipstone.spark.enable import enable
 
-    enable(spark)
+    enable(spark, log)
     return spark
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from pyspark.sql import SparkSession
+
 from skipstone.catalog import stamp
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column
 from skipstone.predicate.render import to_sql
+from skipstone.spark.query_log import LogStatus, log_status
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 
@@ -29,6 +32,7 @@ class TableStatus:
     columns: tuple[str, ...]
     expressions: tuple[str, ...]
     features: tuple[str, ...]
+    log: LogStatus
     problem: str = ""
 
     def to_dict(self) -> dict[str, object]:
@@ -36,7 +40,7 @@ class TableStatus:
         return asdict(self)
 
 
-def table_status(runtime: Runtime, files: TableFiles) -> TableStatus:
+def table_status(spark: SparkSession, runtime: Runtime, files: TableFiles) -> TableStatus:
     """Compare the catalog with the files as they lie now."""
     problem = ""
     try:
@@ -66,4 +70,5 @@ def table_status(runtime: Runtime, files: TableFiles) -> TableStatus:
         expressions=catalog.expression_texts,
         features=tuple(feature.text for feature in catalog.blocks.features),
         problem=problem,
+        log=log_status(spark, runtime, files.root),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -15,10 +16,12 @@ from skipstone.spark.explain import Explanation, explain_query
 from skipstone.spark.failures import sentence_of
 from skipstone.spark.index import IndexReport, index_files
 from skipstone.spark.progress import Progress
+from skipstone.spark.query_log import clear_log, read_log, unlogged
 from skipstone.spark.replay import ReplayReport, replay_queries
 from skipstone.spark.runtime import runtime_of
 from skipstone.spark.status import TableStatus, table_status
 from skipstone.spark.table_files import TableFiles, open_files
+from skipstone.workload.log import LoggedScan
 from skipstone.workload.queries import Workload
 
 __all__ = ["IndexedTable", "split_source"]
@@ -84,14 +87,23 @@ class IndexedTable:
 
     def status(self) -> TableStatus:
         """What is known about the table."""
-        return table_status(self._runtime, self.files())
+        return table_status(self.spark, self._runtime, self.files())
 
     def replay(self, queries: Workload, progress: Progress | None = None) -> ReplayReport:
         """Run queries with skipping on and off and compare."""
         files = self.files()
         with suppress(SkipstoneError):  # queries run without a catalog too; why it is unusable was logged
             self._runtime.refresh(files.root)
-        return replay_queries(self.spark, self._runtime, files, queries, progress)
+        with unlogged(self.spark):
+            return replay_queries(self.spark, self._runtime, files, queries, progress)
+
+    def log(self, since: datetime | None = None) -> tuple[LoggedScan, ...]:
+        """The table's query log in the order of time, queries that have just ended included."""
+        return read_log(self.spark, self._runtime, self.files().root, since)
+
+    def clear_log(self) -> int:
+        """Delete every entry of the table's query log and return how many there were."""
+        return clear_log(self.spark, self._runtime, self.files().root)
 
 
 def _is_path(source: str) -> bool:

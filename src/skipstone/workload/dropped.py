@@ -13,10 +13,14 @@ from skipstone.workload.eliminate import Elimination
 from skipstone.workload.mining import Mined
 from skipstone.workload.predicates import QueryPredicates
 
-__all__ = ["MOST_DROPPED", "Dropped", "explain_dropped"]
+__all__ = ["MOST_DROPPED", "REFUSED", "Dropped", "explain_dropped"]
 
 MOST_DROPPED = 200
 """How many of them are kept with an analysis, the most used first."""
+REFUSED = {
+    "NOT_UNDERSTOOD": "a part of it is not understood, so nothing may be concluded from it",
+    "LEFT_OUT": "predicates of this kind were left out on request",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,8 @@ def explain_dropped(
 
 
 def _refused(sets: QueryPredicates) -> list[Dropped]:
-    sentences = {
-        "NOT_UNDERSTOOD": "a part of it is not understood, so nothing may be concluded from it",
-        "LEFT_OUT": "predicates of this kind were left out on request",
-    }
     return [
-        Dropped((each.predicate,), each.weight, 0.0, each.code, sentences[each.code]) for each in sets.refused
+        Dropped((each.predicate,), each.weight, 0.0, each.code, REFUSED[each.code]) for each in sets.refused
     ]
 
 

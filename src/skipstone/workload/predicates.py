@@ -52,12 +52,16 @@ Bits = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class LoggedFilter:
-    """The filter of one scan of the table; ``weight`` is how often its query ran."""
+    """The filter of one scan of the table; ``weight`` is how often its query ran.
+
+    ``columns`` are the top-level columns that the scan reads; none are given when that is not known.
+    """
 
     filter: Expr
     weight: float = 1.0
     timestamp: datetime | None = None
     sql: str = ""
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ class QueryPredicates:
 def logged_filters(parsed: ParsedWorkload, table: str) -> tuple[LoggedFilter, ...]:
     """Every scan of one table as a log entry."""
     return tuple(
-        LoggedFilter(scan.filter, float(query.count), query.timestamp, query.sql)
+        LoggedFilter(scan.filter, float(query.count), query.timestamp, query.sql, scan.columns)
         for query, scan in parsed.scans_of(table)
     )
 

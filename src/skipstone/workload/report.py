@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +10,26 @@ from skipstone.predicate.expr import And, Expr
 from skipstone.predicate.render import to_sql
 from skipstone.workload.analysis import Analysis
 from skipstone.workload.curves import Curves
+from skipstone.workload.selection import Selection
+from skipstone.workload.selection_report import selection_dict, selection_text
+from skipstone.workload.text_table import MOST_ROWS, text_table
 
 __all__ = ["AnalysisReport"]
 
 _POINTS = (1, 5, 10, 20, 30, 50, 75, 100)
-_MOST_ROWS = 20
-_WIDTH = 110
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisReport:
-    """An analysis of one table's queries, with the curves of the log."""
+    """An analysis of one table's queries, with the curves of the log and the features of ``selforg``.
+
+    ``selection`` is None where no rows could be sampled.
+    """
 
     table: str
     analysis: Analysis
     curves: Curves
+    selection: Selection | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -66,14 +70,16 @@ class AnalysisReport:
                 for each in found.dropped
             ],
             "dropped_count": found.dropped_count,
+            "selection": None if self.selection is None else selection_dict(self.selection),
             "commonality": _points(self.curves.commonality.x, self.curves.commonality.y),
             "stability": _points(self.curves.stability.x, self.curves.stability.y),
         }
 
     def __str__(self) -> str:
         """Tables for a terminal."""
+        chosen = () if self.selection is None else (selection_text(self.selection),)
         return "\n\n".join(
-            (self._heading(), self._predicates(), self._features(), self._dropped(), self._curves())
+            (self._heading(), self._predicates(), self._features(), self._dropped(), *chosen, self._curves())
         )
 
     def _heading(self) -> str:
@@ -94,26 +100,26 @@ class AnalysisReport:
 
     def _predicates(self) -> str:
         uses = self.analysis.predicates
-        rows = [(f"{use.used:g}", f"{use.support:g}", to_sql(use.predicate)) for use in uses[:_MOST_ROWS]]
-        return _table("Predicates", ("used", "subsumes", "predicate"), rows, len(uses) - len(rows))
+        rows = [(f"{use.used:g}", f"{use.support:g}", to_sql(use.predicate)) for use in uses[:MOST_ROWS]]
+        return text_table("Predicates", ("used", "subsumes", "predicate"), rows, len(uses) - len(rows))
 
     def _features(self) -> str:
         rows = [
             (f"F{place}", f"{feature.weight:g}", f"{feature.gain:g}", to_sql(feature.predicate))
             for place, feature in enumerate(self.analysis.features, 1)
         ]
-        return _table("Features", ("", "weight", "I(F)", "predicate"), rows)
+        return text_table("Features", ("", "weight", "I(F)", "predicate"), rows)
 
     def _dropped(self) -> str:
-        listed = self.analysis.dropped[:_MOST_ROWS]
+        listed = self.analysis.dropped[:MOST_ROWS]
         rows = [(f"{each.support:g}", each.code, _conjunction(each.predicates)) for each in listed]
         more = self.analysis.dropped_count - len(rows)
-        return _table("Not chosen", ("subsumes", "reason", "predicate"), rows, more)
+        return text_table("Not chosen", ("subsumes", "reason", "predicate"), rows, more)
 
     def _curves(self) -> str:
         heights = ((self.curves.commonality, "Commonality"), (self.curves.stability, "Stability"))
         rows = [(name, *(f"{curve.at(x):.0f} %" for x in _POINTS)) for curve, name in heights]
-        return _table(
+        return text_table(
             "Queries that use the most frequent x % of predicates, and those of the first x % of queries",
             ("x", *(f"{x} %" for x in _POINTS)),
             rows,
@@ -135,13 +141,3 @@ def _conjunction(predicates: tuple[Expr, ...]) -> str:
 
 def _points(x: Any, y: Any) -> dict[str, list[float]]:
     return {"x": [round(float(value), 3) for value in x], "y": [round(float(value), 3) for value in y]}
-
-
-def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], more: int = 0) -> str:
-    if not rows:
-        return f"{title}: none"
-    every = [header, *rows]
-    widths = [max(len(row[column]) for row in every) for column in range(len(header))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in every]
-    shown = [line.rstrip() if len(line.rstrip()) <= _WIDTH else line[: _WIDTH - 1] + "…" for line in lines]
-    return "\n".join((title, *shown, *([f"… and {more:,} more"] if more > 0 else [])))

@@ -57,6 +57,8 @@ public final class Skipstone {
     /** The session's setting that turns skipping off and on. */
     public static final String SWITCH = "spark.skipstone.enabled";
     static final Logger LOG = LoggerFactory.getLogger("skipstone");
+    /** What lies in here, such as the query log, is no part of the table around it. */
+    private static final String OWN_FOLDER = "/_skipstone/";
 
     /** Root path to table. A root that was looked at and holds no catalog maps to ABSENT. */
     private final ConcurrentHashMap tables = new ConcurrentHashMap();
@@ -166,6 +168,15 @@ public final class Skipstone {
 
         /** An index over the files that are not skipped; fills in the scan's figures. */
         FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan);
+
+        /**
+         * The root of a table whose scan belongs in the query log; "" for a scan that nobody asked for, such as
+         * one that copies the rows which a command leaves alone; null for one this adapter does not know.
+         */
+        String loggedRoot(HadoopFsRelation relation, boolean writing);
+
+        /** How many files the table has. */
+        long filesTotal(HadoopFsRelation relation);
     }
 
     public void addAdapter(Adapter adapter) {
@@ -207,8 +218,15 @@ public final class Skipstone {
         return out;
     }
 
+    public static void warn(String sentence) {
+        LOG.warn(sentence);
+    }
+
     /** The registered table at or above a root path, or null. Unknown roots are looked at once a minute. */
     Table lookup(String root) {
+        if (root.contains(OWN_FOLDER)) {
+            return null;
+        }
         long now = System.nanoTime();
         if (now - absentSince > ABSENT_NANOS) {
             absentSince = now;
@@ -432,7 +450,9 @@ public final class Skipstone {
         record.version = table.version;
         record.relation = scan;
         record.condition = condition;
-        record.question = question(table, relation, condition, adapter.schema(relation, table));
+        List conjuncts = new ArrayList();
+        split(condition, conjuncts);
+        record.question = question(table, relation, conjuncts, adapter.schema(relation, table));
         Object answer = decider.apply(record.question);
         if (!(answer instanceof byte[])) {
             throw new IllegalStateException(String.valueOf(answer));
@@ -489,6 +509,39 @@ public final class Skipstone {
         return org.apache.spark.sql.classic.Dataset.ofRows(session, plan).count();
     }
 
+    // ----------------------------------------------------------- the query log
+
+    /**
+     * A scan that was made, as members of a JSON object: "question" and "files_total"; null when it is no scan of a
+     * registered table, or one that skipstone or a command made for itself.
+     */
+    public String logged(HadoopFsRelation scanned, List conjuncts, boolean writing) throws Exception {
+        HadoopFsRelation relation = scanned;
+        if (scanned.location() instanceof PrunedFiles) {
+            PrunedFiles pruned = (PrunedFiles) scanned.location();
+            if (pruned.table.version == 0L) {
+                return null;
+            }
+            relation = new HadoopFsRelation(
+                pruned.files, scanned.partitionSchema(), scanned.dataSchema(), scanned.bucketSpec(),
+                scanned.fileFormat(), scanned.options(), scanned.sparkSession());
+        }
+        if (!(relation.fileFormat() instanceof ParquetFileFormat)) {
+            return null;
+        }
+        for (int i = 0; i < adapters.size(); i++) {
+            Adapter adapter = (Adapter) adapters.get(i);
+            String root = adapter.loggedRoot(relation, writing);
+            if (root != null) {
+                Table table = root.length() == 0 ? null : lookup(root);
+                return table == null ? null : "\"question\":"
+                    + question(table, relation, conjuncts, adapter.schema(relation, table))
+                    + ",\"files_total\":" + adapter.filesTotal(relation);
+            }
+        }
+        return null;
+    }
+
     // ------------------------------------------------------------ the question
 
     /**
@@ -524,7 +577,7 @@ public final class Skipstone {
         return out.append('}').toString();
     }
 
-    private String question(Table table, HadoopFsRelation relation, Expression condition, String schema)
+    private String question(Table table, HadoopFsRelation relation, List conjuncts, String schema)
             throws Exception {
         Iterator options = relation.options().keysIterator();
         while (options.hasNext()) {
@@ -535,8 +588,6 @@ public final class Skipstone {
                 }
             }
         }
-        List conjuncts = new ArrayList();
-        split(condition, conjuncts);
         StringBuilder usable = new StringBuilder("[");
         StringBuilder unusable = new StringBuilder("[");
         for (int i = 0; i < conjuncts.size(); i++) {
@@ -556,7 +607,7 @@ public final class Skipstone {
             + "],\"unusable\":" + unusable + "],\"settings\":" + settings(conf) + ",\"schema\":" + quote(schema) + "}";
     }
 
-    private static void split(Expression condition, List out) {
+    public static void split(Expression condition, List out) {
         if (condition instanceof And) {
             split(((And) condition).left(), out);
             split(((And) condition).right(), out);
@@ -642,6 +693,16 @@ public final class Skipstone {
                 doubtful.addAll(partitions);
             }
             return without(relation.schema(), doubtful).json();
+        }
+
+        public String loggedRoot(HadoopFsRelation relation, boolean writing) {
+            return root(relation);
+        }
+
+        public long filesTotal(HadoopFsRelation relation) {
+            FileIndex location = relation.location();
+            return location instanceof PartitioningAwareFileIndex
+                ? ((PartitioningAwareFileIndex) location).allFiles().size() : location.inputFiles().length;
         }
 
         public FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan) {

@@ -2,6 +2,7 @@ package skipstone;
 
 import java.util.BitSet;
 import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.files.TahoeBatchFileIndex;
 import org.apache.spark.sql.delta.files.TahoeFileIndex;
 import org.apache.spark.sql.delta.stats.DataSize;
 import org.apache.spark.sql.delta.stats.DeltaScan;
@@ -30,7 +31,33 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     }
 
     public String schema(HadoopFsRelation relation, Skipstone.Table table) {
-        return ((PreparedDeltaFileIndex) relation.location()).preparedScan().scannedSnapshot().metadata().schemaString();
+        FileIndex location = relation.location();
+        return location instanceof PreparedDeltaFileIndex
+            ? ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot().metadata().schemaString()
+            : ((TahoeFileIndex) location).metadata().schemaString();
+    }
+
+    /** UPDATE, DELETE and MERGE look for their rows in a batch of files; what they write comes from another scan. */
+    public String loggedRoot(HadoopFsRelation relation, boolean writing) {
+        FileIndex location = relation.location();
+        if (location instanceof TahoeBatchFileIndex && !writing) {
+            TahoeBatchFileIndex batch = (TahoeBatchFileIndex) location;
+            return SEARCHES.contains(batch.actionType()) ? batch.path().toString() : "";
+        }
+        return root(relation);
+    }
+
+    private static final java.util.List SEARCHES =
+        java.util.Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
+
+    public long filesTotal(HadoopFsRelation relation) {
+        FileIndex location = relation.location();
+        if (location instanceof PreparedDeltaFileIndex) {
+            DeltaScan scan = ((PreparedDeltaFileIndex) location).preparedScan();
+            return known(scan.total().files(), scan.files().size());
+        }
+        TahoeBatchFileIndex batch = (TahoeBatchFileIndex) location;
+        return known(batch.snapshot().numOfFilesIfKnown(), batch.addFiles().size());
     }
 
     public FileIndex prune(HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {

@@ -86,6 +86,17 @@ public class SkipstoneFiles {
         return String.join("\0", (String[]) paths.toArray(new String[paths.size()])).getBytes(StandardCharsets.UTF_8);
     }
 
+    /** The absolute paths in the order of the positions. */
+    public byte[] absolutePaths() {
+        String[] out = new String[paths.size()];
+        java.util.Iterator entries = positions.entrySet().iterator();
+        while (entries.hasNext()) {
+            java.util.Map.Entry entry = (java.util.Map.Entry) entries.next();
+            out[((Integer) entry.getValue()).intValue()] = (String) entry.getKey();
+        }
+        return String.join("\0", out).getBytes(StandardCharsets.UTF_8);
+    }
+
     public byte[] sizes() {
         return bytes(sizes);
     }

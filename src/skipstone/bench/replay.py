@@ -1,0 +1,224 @@
+"""The benchmark of the self-organising table: a timeline of inserts and scans, replayed by four contestants.
+
+The method is that of Self-organising layouts for Delta (thesis), chapter 6, with liquid clustering as a
+fourth contestant. ``skipstone bench replay`` writes ``benchmarks/results/replay.json`` and the plots beside
+it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import skipstone
+from skipstone.bench.figures import RESULTS, write
+from skipstone.bench.replay_contest import Automatic, BlockBytes, Contestant, Liquid, ZorderOnce
+from skipstone.bench.replay_data import orders_batch
+from skipstone.bench.replay_measure import replay, run_scan
+from skipstone.bench.replay_report import draw, figures, totals
+from skipstone.bench.replay_timeline import TABLE, Event, Insert, generated, recorded, scans_of
+from skipstone.bench.settings import settings
+from skipstone.errors import SkipstoneError
+from skipstone.optimize.calibrate import calibrate
+from skipstone.optimize.cost import Coefficients, CostModel
+from skipstone.optimize.cost_store import save_model
+from skipstone.optimize.policy import Policy
+from skipstone.optimize.prepare import default_block_bytes, parse_log
+from skipstone.predicate.expr import Column
+from skipstone.spark import DataFrame, SparkSession
+from skipstone.spark.progress import Progress
+from skipstone.spark.runtime import runtime_of
+from skipstone.spark.table import split_source
+from skipstone.workload.candidates import z_candidates
+from skipstone.workload.predicates import query_predicates
+from skipstone.workload.queries import Query, Workload
+
+__all__ = ["Plan", "best_columns", "plan_of", "run"]
+
+BATCH_BLOCKS = 32
+"""How many blocks a generated batch makes."""
+_MOST_COLUMNS = 4
+# Otherwise Parquet reads local files by threads whose bytes Spark does not count.
+_COUNTED = {"parquet.hadoop.vectored.io.enabled": "false"}
+# A tiny table never pays for a rewrite that takes seconds; here almost nothing is said to cost anything.
+_EAGER = CostModel(Coefficients(0.01, 0, 0, 0, 0, 0, 0.0, 1.0, 1.0), "calibrated")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A timeline with all that the contestants need to know about it."""
+
+    events: tuple[Event, ...]
+    table: str
+    rows_of: Callable[[SparkSession, Insert], DataFrame]
+    policy: Policy
+    block_bytes: BlockBytes
+    facts: dict[str, Any]
+    model: CostModel | None = None
+
+    @property
+    def batches(self) -> int:
+        """How many inserts there are."""
+        return sum(isinstance(event, Insert) for event in self.events)
+
+
+def plan_of(
+    rows: int = 500_000,
+    batches: int = 12,
+    scans: int = 400,
+    seed: int = 0,
+    drift: bool = False,
+    timeline: str | None = None,
+    quick: bool = False,
+) -> Plan:
+    """The plan of a recorded timeline, ``name=FILE`` or ``FILE``, or of a generated one."""
+    if timeline is not None:
+        name, file = split_source(timeline)
+        return Plan(
+            recorded(file),
+            name or TABLE,
+            lambda spark, insert: spark.read.parquet(insert.path),
+            Policy(),
+            lambda size, _: default_block_bytes(size),
+            {"timeline": Path(file).name},
+        )
+    if quick:
+        rows, batches, scans = 4_000, 2, 6
+    if rows < BATCH_BLOCKS:
+        raise SkipstoneError(f"A batch needs at least {BATCH_BLOCKS} rows.")
+    blocks = 4 if quick else BATCH_BLOCKS
+    return Plan(
+        generated(batches, scans, seed, drift),
+        TABLE,
+        lambda spark, insert: orders_batch(spark, insert.batch, rows, seed),
+        Policy(block_rows=rows // blocks, new_blocks=float(blocks), layouts=("selforg",) if quick else None),
+        lambda size, batches: max(1, size // (blocks * batches)),
+        {"rows_per_batch": rows, "batches": batches, "scans": scans, "seed": seed, "drift": drift},
+        _EAGER if quick else None,
+    )
+
+
+def run(
+    rows: int = 500_000,
+    batches: int = 12,
+    scans: int = 400,
+    seed: int = 0,
+    drift: bool = False,
+    timeline: str | None = None,
+    quick: bool = False,
+    data: str | None = None,
+    output: Path = RESULTS,
+    progress: Progress | None = None,
+) -> list[dict[str, Any]]:
+    """Replay, write the results and return the figures; ``data`` is where the tables are made meanwhile."""
+    plan = plan_of(rows, batches, scans, seed, drift, timeline, quick)
+    with tempfile.TemporaryDirectory(prefix="skipstone-bench-", dir=data) as folder:
+        home = Path(folder)
+        config = {"spark.skipstone.log.spillDirectory": str(home / "spill")}
+        spark = skipstone.session(app_name="skipstone-bench", config=config)
+        with _own_costs(home / "costs"), settings(spark, _COUNTED):
+            columns = _warm_up(spark, plan, home, progress)
+            contestants = _contestants(spark, plan, columns, home)
+            skipstone.enable(spark, log=True)
+            try:
+                tally = replay(
+                    spark,
+                    plan.events,
+                    contestants,
+                    lambda insert: plan.rows_of(spark, insert),
+                    progress,
+                    plan.table,
+                )
+                found = totals(contestants, tally)
+            finally:
+                skipstone.enable(spark, log=False)
+    name = "replay-quick" if quick else "replay" if timeline is None else "replay-recorded"
+    draw(found, name, output)
+    details = {
+        **plan.facts,
+        "inserted_bytes": found["no optimisation"]["table_bytes"],
+        "policy": asdict(plan.policy),
+        "columns_of_delta": list(columns),
+        "different_results": tally.different,
+        "contestants": found,
+    }
+    return write(name, figures(found, tally, _command(plan), barred=not quick), details, output)
+
+
+def _command(plan: Plan) -> str:
+    if "timeline" in plan.facts:
+        return f"skipstone bench replay --timeline {plan.facts['timeline']}"
+    options = {"rows": plan.facts["rows_per_batch"], **plan.facts}
+    listed = [f"--{name} {options[name]}" for name in ("rows", "batches", "scans", "seed")]
+    return " ".join(["skipstone bench replay", *listed, *(["--drift"] if plan.facts["drift"] else [])])
+
+
+@contextmanager
+def _own_costs(directory: Path) -> Iterator[None]:
+    """What this run learns about costs stays in it, so that runs do not depend on each other."""
+    before = os.environ.get("SKIPSTONE_COSTS")
+    os.environ["SKIPSTONE_COSTS"] = str(directory)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SKIPSTONE_COSTS"]
+        else:
+            os.environ["SKIPSTONE_COSTS"] = before
+
+
+def _warm_up(spark: SparkSession, plan: Plan, home: Path, progress: Progress | None) -> tuple[str, ...]:
+    """Run everything once, untimed, and calibrate; returns the columns for Delta's own layouts."""
+    first = next(event for event in plan.events if isinstance(event, Insert))
+    scratch = ZorderOnce(spark, home / "scratch", columns=(), at=-1, block_bytes=plan.block_bytes)
+    scratch.insert(plan.rows_of(spark, first), 0)
+    scratch.show(plan.table)
+    columns = best_columns(spark, skipstone.table(spark, str(scratch.path)), plan.events, plan.table)
+    if plan.model is None:
+        asked = {scan.template or scan.sql: scan.sql for scan in scans_of(plan.events)[:100]}
+        for sql in asked.values():
+            run_scan(spark, sql)
+        scratch.columns, scratch.at = columns, 0
+        scratch.optimise(0)
+        save_model(spark, calibrate(spark, runtime_of(spark), str(home), progress=progress).model)
+    return columns
+
+
+def best_columns(
+    spark: SparkSession, table: skipstone.Table, events: Sequence[Event], name: str
+) -> tuple[str, ...]:
+    """The plain columns that the queries of the whole timeline compare most often, at most four."""
+    queries = Workload(tuple(Query(scan.sql) for scan in scans_of(events)))
+    entries, unusable = parse_log(spark, table.files(), name, queries)
+    if unusable:
+        raise SkipstoneError(f"The timeline cannot be replayed: {unusable[0]}")
+    candidates, _ = z_candidates(query_predicates(entries), theta=1)
+    plain = [each.expr for each in candidates if isinstance(each.expr, Column)]
+    if not plain:
+        raise SkipstoneError(
+            "No query of the timeline compares a plain column, so Delta has nothing to sort by."
+        )
+    return tuple(".".join(column.path) for column in plain[:_MOST_COLUMNS])
+
+
+def _contestants(
+    spark: SparkSession, plan: Plan, columns: Sequence[str], home: Path
+) -> tuple[Contestant, ...]:
+    sizes = plan.block_bytes
+    halfway, every = plan.batches // 2, max(2, plan.batches // 4)
+    return (
+        Contestant(spark, home / "none"),
+        ZorderOnce(spark, home / "zorder", columns=columns, at=halfway, block_bytes=sizes),
+        Liquid(spark, home / "liquid", columns=columns, every=every, block_bytes=sizes),
+        Automatic(spark, home / "automatic", policy=plan.policy, model=plan.model),
+    )
+
+
+if __name__ == "__main__":
+    for figure in run():
+        print(figure)

@@ -1,0 +1,62 @@
+"""``skipstone calibrate``: what rewriting and reading cost on this machine or cluster."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from skipstone.cli.output import megabytes, print_json, progress
+from skipstone.cli.quiet import quiet_session
+from skipstone.cli.tables import AsJson
+from skipstone.optimize.calibrate import Calibration, calibrate
+from skipstone.optimize.cost_store import save_model
+from skipstone.spark.runtime import runtime_of
+
+__all__ = ["run"]
+
+
+def run(
+    directory: Annotated[
+        str | None,
+        typer.Option(
+            "--dir",
+            metavar="DIR",
+            help="Where to put the generated table; the executors must reach it. A temporary one by default.",
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=10_000, help="How many rows to generate.")] = 600_000,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what rewrites and scans cost here, for the estimates of advise and auto."""
+    spark = quiet_session()
+    with progress() as told, tempfile.TemporaryDirectory(prefix="skipstone-") as scratch:
+        found = calibrate(spark, runtime_of(spark), directory or scratch, rows, told)
+    path = save_model(spark, found.model)
+    if as_json:
+        coefficients = asdict(found.model.coefficients)
+        facts = {"rows": found.rows, "bytes": found.bytes, "seconds": found.seconds, "path": str(path)}
+        seen = found.model.to_json()["observations"]
+        print_json({**facts, "coefficients": coefficients, "observations": seen})
+    else:
+        _render(found, str(path))
+
+
+def _render(found: Calibration, path: str) -> None:
+    costs = found.model.coefficients
+    typer.echo(
+        f"Calibrated in {found.seconds:.0f} s with {found.rows:,} rows ({megabytes(found.bytes)}): "
+        f"{found.model.describe()}."
+    )
+    typer.echo(f"  a rewrite    {costs.rewrite_fixed:.1f} s, and {costs.rewrite_per_gb:,.0f} s per GB")
+    typer.echo(f"    + {costs.rewrite_per_gb_z:,.1f} s per GB and Z feature")
+    typer.echo(
+        f"    + {costs.rewrite_per_gb_sop:,.1f} s per GB for SOP, and "
+        f"{costs.rewrite_per_gb_sop_feature:,.1f} s per GB and SOP feature"
+    )
+    typer.echo(f"    + {costs.rewrite_per_gb_additional:,.1f} s per GB and additional feature")
+    per_mb, per_file = costs.read_per_mb * 1e3, costs.read_per_file * 1e3
+    typer.echo(f"  a scan       {per_mb:.2f} ms per MB, {per_file:.2f} ms per file")
+    typer.echo(f"  kept in      {path}")

@@ -1,0 +1,113 @@
+"""``skipstone log``: a table's query log, shown, filled from a file, cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+import skipstone
+from skipstone.cli.output import count, print_json, print_table, warn
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.wishes import Dialect
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.render import to_sql
+from skipstone.workload.log import LoggedScan, to_record
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Show, fill or clear a table's query log.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command("show")
+def show(
+    table: Source,
+    limit: Annotated[int, typer.Option(min=1, help="How many scans, the latest.")] = 20,
+    since: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only scans from this time (UTC) on."),
+    ] = None,
+    more: MoreTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the latest scans of a table's query log."""
+    from_then = None if since is None else since.replace(tzinfo=UTC)
+    found = open_table(table, more).log(from_then)
+    latest = found[-limit:]
+    if as_json:
+        print_json([_as_json(scan) for scan in latest])
+        return
+    if latest:
+        print_table(_table(latest))
+    typer.echo(f"{count(len(latest), 'scan')} of {len(found):,}.")
+
+
+def _as_json(scan: LoggedScan) -> dict[str, Any]:
+    return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
+
+
+def _table(scans: Sequence[LoggedScan]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("time", "times", "files", "rows", "needed", "seconds", "user"):
+        left = title in ("time", "user")
+        table.add_column(title, justify="left" if left else "right", no_wrap=True)
+    table.add_column("filter", overflow="fold", ratio=1)
+    for scan in scans:
+        table.add_row(
+            f"{scan.time:%Y-%m-%d %H:%M:%S}",
+            f"{scan.count:,}",
+            f"{scan.files_read:,}/{scan.files_total:,}",
+            f"{scan.rows_read:,}",
+            "-" if scan.rows_needed is None else f"{scan.rows_needed:,}",
+            f"{scan.seconds:.2f}",
+            scan.user,
+            to_sql(scan.filter),
+        )
+    return table
+
+
+@app.command("import")
+def import_(
+    table: Source,
+    queries: Annotated[
+        Path, typer.Option(metavar="FILE", help="The queries: a .sql, .jsonl, .csv or .parquet file.")
+    ],
+    dialect: Dialect = "spark",
+    more: MoreTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add the queries of a file to a table's query log; they are not run."""
+    workload = skipstone.read_queries(queries, dialect)
+    added, unusable = open_table(table, more).import_log(workload)
+    for broken in unusable:
+        warn(f"{queries}, {broken}")
+    if as_json:
+        print_json({"added": added, "unusable": len(unusable)})
+    else:
+        typer.echo(f"Added {count(added, 'scan')} to the query log.")
+
+
+@app.command("clear")
+def clear(
+    table: Source,
+    yes: Annotated[bool, typer.Option("--yes", help="Yes, delete it all.")] = False,
+    more: MoreTables = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete every entry of a table's query log."""
+    if not yes:
+        raise SkipstoneError("This deletes the whole query log of the table; say --yes if that is meant.")
+    deleted = open_table(table, more).clear_log()
+    if as_json:
+        print_json({"deleted": deleted})
+    else:
+        typer.echo(f"Deleted {count(deleted, 'scan')} from the query log.")

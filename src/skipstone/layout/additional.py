@@ -1,0 +1,56 @@
+"""Statistics beyond a layout's own: for predicates that only a bit of their own can tell.
+
+Bounds and value sets tell nothing about patterns, about two columns together, and about equality on a column
+with many values. Rows need not be placed by such a predicate for its bit to skip blocks: they may lie well
+already, or along with something that they are placed by ("Self-organising layouts for Delta", thesis,
+section 4.3, calls these additional features).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+import pyarrow.compute as pc
+
+from skipstone.layout.filtered import atoms_of, subjects
+from skipstone.layout.sample import Fitting
+from skipstone.layout.simulate import MOST_VALUES
+from skipstone.predicate.blocks import Feature
+from skipstone.predicate.expr import Comparison, Expr, Literal, is_opaque
+from skipstone.predicate.render import to_sql
+
+__all__ = ["additional_features", "hidden"]
+
+_MOST = 32
+_RANGE = ("<", "<=", ">", ">=")
+
+
+def hidden(fitting: Fitting) -> Callable[[Expr], bool]:
+    """Whether bounds and value sets of the sample's columns and expressions cannot tell a predicate."""
+    about = {fitting.workload.atoms[number]: key for number, key in subjects(fitting).items()}
+    values = {key: pc.count_distinct(column).as_py() for key, column in fitting.sample.columns.items()}
+
+    def decide(predicate: Expr) -> bool:
+        if (
+            isinstance(predicate, Comparison)
+            and predicate.op in _RANGE
+            and isinstance(predicate.right, Literal)
+        ):
+            return False
+        return predicate not in about or values[about[predicate]] > MOST_VALUES
+
+    return decide
+
+
+def additional_features(fitting: Fitting) -> tuple[Feature, ...]:
+    """The hidden atoms of the workload that most queries ask for."""
+    weights: dict[int, float] = defaultdict(float)
+    for formula, weight in zip(fitting.workload.formulas, fitting.workload.weights.tolist(), strict=True):
+        for atom in atoms_of(formula):
+            weights[atom] += weight
+    is_hidden = hidden(fitting)
+    ordered = sorted(weights, key=lambda atom: (-weights[atom], atom))
+    wanted = (fitting.workload.atoms[atom] for atom in ordered)
+    found = [atom for atom in wanted if not is_opaque(atom) and is_hidden(atom)]
+    return tuple(Feature(atom, to_sql(atom)) for atom in found[:_MOST])

@@ -1,0 +1,238 @@
+"""The self-organising table: look at the log and the table, decide, act, and write down why.
+
+New data first: what no layout covers is laid out once enough has gathered and when that pays (Self-organising
+layouts for Delta (thesis), chapter 5). Otherwise old data, when the workload has drifted and when that pays,
+the part with the largest gain first (:mod:`~skipstone.optimize.stale`). Each time the layout is chosen anew
+among all, for the queries of now.
+
+Several optimisers may work at once. Delta lets the first commit win; the other notices, writes down that it
+lost and leaves the table to the winner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from skipstone.catalog.decisions import Decision, load_decisions, save_decision
+from skipstone.catalog.layouts import has_layout, load_layout
+from skipstone.errors import SkipstoneError, TableChangedError
+from skipstone.optimize.cost import CostModel
+from skipstone.optimize.economy import economy_of
+from skipstone.optimize.policy import Policy
+from skipstone.optimize.prepare import default_block_bytes
+from skipstone.optimize.run import fit_whole, rewrite_table
+from skipstone.optimize.stale import LayoutDrift, drift_of_layouts, drift_of_table, worst_files
+from skipstone.optimize.unclustered import newest_layout, unclustered_files
+from skipstone.optimize.weigh import Weighed, merged_entries, weigh
+from skipstone.predicate.blocks import Counts
+from skipstone.spark import SparkSession
+from skipstone.spark.progress import Progress
+from skipstone.spark.query_log import unlogged
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.table_files import TableFiles
+from skipstone.workload.log import LoggedScan, filters_of
+
+__all__ = ["Situation", "auto"]
+
+_GROWTH = 1.25
+"""How much more new data or logged queries there must be before a no is questioned."""
+
+
+class Situation:
+    """A table as the optimiser sees it: its files, the recent scans, what is unclustered and what drifted."""
+
+    def __init__(
+        self, runtime: Runtime, files: TableFiles, scans: Sequence[LoggedScan], policy: Policy, now: datetime
+    ) -> None:
+        """Look; no job is run."""
+        if files.format != "delta":
+            raise SkipstoneError(
+                f"{files.root} is a directory of Parquet files, which cannot be replaced in one step; make "
+                "it a Delta table first (skipstone optimize --convert)."
+            )
+        self.files = files
+        self.runtime = runtime
+        self.policy = policy
+        since = now - timedelta(days=policy.window_days)
+        self.scans = [scan for scan in scans if _aware(scan.time) >= since]
+        catalog = runtime.catalog(files.root)
+        newest, store = newest_layout(files.files, catalog), runtime.store(files.root)
+        rows = load_layout(store, newest).block_rows if newest and has_layout(store, newest) else 0
+        self.unclustered: Counts = (
+            unclustered_files(files.files, catalog, rows) if newest else np.arange(len(files.files))
+        )
+        self.layouts: tuple[LayoutDrift, ...] = drift_of_layouts(runtime, files, self.scans, policy, now)
+
+    @property
+    def unclustered_bytes(self) -> int:
+        """Stored bytes that no layout covers."""
+        return int(self.files.files.sizes[self.unclustered].sum())
+
+    @property
+    def block_bytes(self) -> int:
+        """How large a block of new data is meant to be."""
+        return default_block_bytes(int(self.files.files.sizes.sum()))
+
+    @property
+    def awaited_bytes(self) -> int:
+        """How many unclustered bytes are awaited before anything is estimated."""
+        if self.policy.block_rows is None:
+            return int(self.policy.new_blocks * self.block_bytes)
+        catalog = self.runtime.catalog(self.files.root)
+        rows = int(catalog.blocks.rows[catalog.blocks.rows > 0].sum())
+        known = int(catalog.files.sizes[catalog.blocks.rows > 0].sum())
+        # Without a catalog the size of a row is not known before it is read; the blocks are counted then.
+        return int(self.policy.new_blocks * self.policy.block_rows * known / rows) if rows else 0
+
+    @property
+    def drift(self) -> float | None:
+        """The table's drift; None if it has no layout."""
+        return drift_of_table(self.layouts, self.files)
+
+    def numbers(self) -> dict[str, Any]:
+        """What every decision is written down with."""
+        return {
+            "table_version": int(self.files.handle.version()),
+            "table_files": len(self.files.files),
+            "table_bytes": int(self.files.files.sizes.sum()),
+            "logged_scans": sum(scan.count for scan in self.scans),
+            "unclustered_files": len(self.unclustered),
+            "unclustered_bytes": self.unclustered_bytes,
+            "awaited_bytes": self.awaited_bytes,
+            "drift": self.drift,
+            "drift_threshold": self.policy.drift,
+            "layouts": [
+                {"id": layout.record.id, "strategy": layout.record.strategy, **layout.drift.to_dict()}
+                for layout in self.layouts
+            ],
+        }
+
+
+def auto(
+    spark: SparkSession,
+    runtime: Runtime,
+    files: TableFiles,
+    scans: Sequence[LoggedScan],
+    policy: Policy,
+    model: CostModel,
+    act: bool,
+    progress: Progress | None = None,
+    lazy: bool = False,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Decision:
+    """One round: decide and, if ``act``, do it and write the decision down. A dry run leaves no trace.
+
+    With ``lazy`` nothing is estimated anew while the table and its log are much as they were at the last no.
+    """
+    with unlogged(spark):
+        seen = Situation(runtime, files, scans, policy, clock())
+        if lazy and (before := _same_as_before(seen)) is not None:
+            return before
+        weighed = _considered(spark, runtime, seen, model, progress)
+        numbers = {**seen.numbers(), **weighed.numbers}
+        if not (act and weighed.pays):
+            decision = Decision(clock().isoformat(), False, weighed.code, weighed.sentence, numbers)
+        else:
+            decision = _acted(spark, runtime, weighed, numbers, progress, clock)
+        return save_decision(runtime.store(files.root), decision) if act else decision
+
+
+def _same_as_before(seen: Situation) -> Decision | None:
+    """The last decision, if it was an estimated no and the new data and the log have hardly grown since."""
+    last = next(iter(load_decisions(seen.runtime.store(seen.files.root), 1)), None)
+    if last is None or last.acted or "scan_seconds_now" not in last.numbers:
+        return None
+    now = seen.numbers()
+    grown = any(
+        now[name] > _GROWTH * last.numbers.get(name, 0) for name in ("unclustered_bytes", "logged_scans")
+    )
+    drifted = (now["drift"] or 0.0) >= seen.policy.drift > (last.numbers.get("drift") or 0.0)
+    return None if grown or drifted else last
+
+
+def _considered(
+    spark: SparkSession, runtime: Runtime, seen: Situation, model: CostModel, progress: Progress | None
+) -> Weighed:
+    """New data if enough has gathered and it pays, else old data if the workload has drifted."""
+    files, policy = seen.files, seen.policy
+    entries = filters_of(seen.scans)
+    if not entries:
+        return Weighed(
+            "NO_LOG", f"the log has no query of the last {policy.window_days:g} days on this table", {}
+        )
+    if len(seen.unclustered) and seen.unclustered_bytes >= seen.awaited_bytes:
+        block_rows = policy.block_rows or _block_rows(seen)
+        weighed = weigh(spark, runtime, files, seen.unclustered, entries, policy, model, block_rows, progress)
+        weighed.numbers["data"] = "new"
+        if weighed.pays:
+            return weighed
+    else:
+        weighed = Weighed(
+            "WAITING",
+            f"{seen.unclustered_bytes / 1e6:,.1f} MB lie outside any layout; "
+            f"{seen.awaited_bytes / 1e6:,.1f} MB are awaited",
+            {},
+        )
+    everything = np.arange(len(files.files))
+    if not any(layout.drift.score >= policy.drift for layout in seen.layouts):
+        return weighed
+    economy = economy_of(spark, runtime, files, everything, model, entries)
+    places = worst_files(files, seen.layouts, merged_entries(entries), economy, policy)
+    if len(places) < 2:
+        return weighed
+    block_rows = policy.block_rows or _block_rows(seen)
+    old = weigh(spark, runtime, files, places, entries, policy, model, block_rows, progress)
+    old.numbers["data"] = "old"
+    return old
+
+
+def _block_rows(seen: Situation) -> int | None:
+    """Rows in a block of the size that suits the whole table; None, by the new data alone, if unknown."""
+    catalog = seen.runtime.catalog(seen.files.root)
+    known = catalog.blocks.rows > 0
+    if not known.any():
+        return None
+    row_bytes = catalog.files.sizes[known].sum() / catalog.blocks.rows[known].sum()
+    return max(1, int(seen.block_bytes / row_bytes))
+
+
+def _acted(
+    spark: SparkSession,
+    runtime: Runtime,
+    weighed: Weighed,
+    numbers: dict[str, Any],
+    progress: Progress | None,
+    clock: Callable[[], datetime],
+) -> Decision:
+    assert weighed.prepared is not None
+    assert weighed.advice is not None
+    prepared, places = weighed.prepared, weighed.prepared.places
+    started = clock()
+    try:
+        fitted = fit_whole(spark, prepared, places, weighed.layout, weighed.advice)
+        layout_id, rewritten = rewrite_table(
+            spark, runtime, prepared, places, weighed.layout, fitted, progress
+        )
+    except TableChangedError as problem:
+        return Decision(clock().isoformat(), False, "LOST_RACE", str(problem).rstrip("."), numbers)
+    except SkipstoneError as problem:
+        return Decision(clock().isoformat(), False, "FAILED", str(problem).rstrip("."), numbers)
+    seconds = (clock() - started).total_seconds()
+    numbers = {
+        **numbers,
+        "layout_id": layout_id,
+        "version": rewritten.version,
+        "files_after": rewritten.files_after,
+        "bytes_after": rewritten.bytes_after,
+        "rewrite_seconds": seconds,
+        "analysis_share": numbers["analysis_seconds"] / max(seconds, 1e-9),
+    }
+    return Decision(clock().isoformat(), True, "PAYS", weighed.sentence, numbers)
+
+
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

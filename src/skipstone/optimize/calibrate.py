@@ -1,0 +1,188 @@
+"""Calibration: a generated table is rewritten and scanned in several ways, and the cost model fitted to it.
+
+One thing is varied at a time, as in Self-organising layouts for Delta (thesis), section 5.1: the size, the
+number of Z features, of SOP features and of additional features. Scans read few and all files, one and all
+columns. The first rewrite and the first scan only warm up the JVM and are not counted. What was just written
+is read from the operating system's cache; where tables are far larger than memory, scans cost more, and
+savings are larger than estimated.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skipstone.layout.assignment import Clusters, Dimension, Grid
+from skipstone.layout.pack import pack
+from skipstone.optimize.cost import DEFAULT, CostModel, Observation, Shape
+from skipstone.predicate.expr import Column, Comparison, Expr, Literal
+from skipstone.predicate.types import LONG
+from skipstone.spark import DataFrame, SparkSession
+from skipstone.spark.assign import LogicalNames, with_block
+from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.column_sizes import column_sizes
+from skipstone.spark.kept import columns_to_keep, features_to_keep
+from skipstone.spark.progress import Progress
+from skipstone.spark.query_log import unlogged
+from skipstone.spark.rewrite import Plan, Rewriting
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.table_files import TableFiles, open_files
+
+__all__ = ["Calibration", "calibrate"]
+
+_BLOCKS = 8
+_VALUES = 1_000
+_NUMBERS = tuple(f"n{place}" for place in range(4))
+_SHAPES = ((1, 0, 0), (1, 0, 0), (4, 0, 0), (1, 4, 0), (1, 12, 0), (1, 0, 12))
+"""Z, SOP and additional features of the rewrites of the whole table; the first is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The model, what was measured for it, and how long that took."""
+
+    model: CostModel
+    bytes: int
+    rows: int
+    seconds: float
+
+
+def calibrate(
+    spark: SparkSession,
+    runtime: Runtime,
+    directory: str,
+    rows: int = 600_000,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Calibration:
+    """Measure on a table that is made below ``directory`` and left there for the caller to delete."""
+    started = clock()
+    path = f"{directory}/calibration-{uuid.uuid4().hex[:8]}"
+    with unlogged(spark):
+        _generated(spark, rows).write.format("delta").save(path)
+        files = _open(spark, path)
+        size = int(files.files.sizes.sum())
+        bench = _Bench(spark, runtime, path, progress, clock)
+        observations = [*bench.scans(), *bench.rewrites()]
+    model = CostModel(DEFAULT).with_observations(observations, "calibrated")
+    return Calibration(model, size, rows, clock() - started)
+
+
+def _generated(spark: SparkSession, rows: int) -> DataFrame:
+    """Numbers, dates and texts in no order, in a few dozen files."""
+    numbers = [f"pmod(xxhash64(id, {place}), {_VALUES}) AS {name}" for place, name in enumerate(_NUMBERS)]
+    return spark.range(0, rows, 1, 32).selectExpr(
+        "id",
+        *numbers,
+        "date_add(DATE'2024-01-01', CAST(pmod(xxhash64(id, 8), 700) AS INT)) AS day",
+        "xxhash64(id) / 1e15D AS amount",
+        "concat('customer ', pmod(xxhash64(id, 9), 10000)) AS customer",
+        "sha2(CAST(id AS STRING), 256) AS digest",
+    )
+
+
+def _open(spark: SparkSession, path: str) -> TableFiles:
+    return open_files(spark, spark.read.format("delta").load(path), path)
+
+
+class _Bench:
+    """Measures one table."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        runtime: Runtime,
+        path: str,
+        progress: Progress | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self._spark = spark
+        self._runtime = runtime
+        self._path = path
+        self._progress = progress
+        self._clock = clock
+
+    def scans(self) -> list[Observation]:
+        """Scans of a quarter and of all files, of one and of all columns."""
+        files = _open(self._spark, self._path)
+        every = np.arange(len(files.files))
+        sizes = column_sizes(self._spark, files, every).row_bytes
+        rows_a_file = files.live(self._spark, every).count() / len(every)
+        found = []
+        wanted = [(share, columns) for _ in range(3) for share in (4, 1) for columns in (["n0"], list(sizes))]
+        for place, (share, columns) in enumerate(wanted):
+            self._tell("scans", place, len(wanted))
+            chosen = every[::share]
+            frame = files.live(self._spark, chosen).select(*columns)
+            started = self._clock()
+            frame.write.format("noop").mode("overwrite").save()
+            seconds = self._clock() - started
+            read = rows_a_file * len(chosen) * sum(sizes[name] for name in columns)
+            found.append(Observation.read(read, len(chosen), seconds))
+        return found[4:]
+
+    def rewrites(self) -> list[Observation]:
+        """Rewrites of the whole table by each shape, and of a third of it."""
+        wanted = [(shape, 1.0) for shape in _SHAPES] + [((1, 0, 0), 1 / 3)]
+        found = []
+        for place, ((z, sop, additional), share) in enumerate(wanted):
+            self._tell("rewrites", place, len(wanted))
+            found.append(self._rewrite(z, sop, additional, share))
+        return found[1:]
+
+    def _rewrite(self, z: int, sop: int, additional: int, share: float) -> Observation:
+        started = self._clock()
+        rewriting = Rewriting(self._spark, self._runtime, self._path)
+        files = rewriting.before
+        chosen = np.arange(max(1, int(len(files.files) * share)))
+        names = LogicalNames.of(ColumnNames.from_schema(files.schema))
+        assignment = _assignment(z, sop)
+        none = files.frame(self._spark, np.zeros(0, np.int64))
+        texts = [names.sql(predicate) for predicate in (*_predicates(sop), *_predicates(additional, sop))]
+        plan = Plan(
+            chosen=chosen,
+            assign=lambda frame: with_block(frame, assignment, names),
+            blocks=assignment.blocks,
+            sort=(_NUMBERS[0],),
+            kept=columns_to_keep(files.schema, files.partition_schema),
+            features=features_to_keep(self._spark, none, files.schema, texts),
+            layout="calibration",
+            created="",
+        )
+        rewriting.run(plan)
+        size = float(files.files.sizes[chosen].sum())
+        return Observation.rewrite(Shape(size / 1e9, z, sop, additional), self._clock() - started)
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(f"calibrating {what}", done, total)
+
+
+def _assignment(z: int, sop: int) -> Grid:
+    """A grid of so many columns, and of clusters of so many predicates if there are any."""
+    buckets = max(2, round((4 * _BLOCKS) ** (1 / z)))
+    bounds = tuple(_VALUES * place // buckets for place in range(1, buckets))
+    axes: list[Dimension | Clusters] = [Dimension(_number(place), bounds) for place in range(z)]
+    if sop:
+        vectors = pack(np.tri(sop + 1, sop, -1, dtype=np.bool_)[:, ::-1])
+        places = np.arange(sop + 1, dtype=np.int32)
+        axes.append(Clusters(tuple(_predicates(sop)), vectors, places, 0, sop + 1))
+    cells = int(np.prod([axis.buckets for axis in axes]))
+    blocks = (np.arange(cells) * _BLOCKS // cells).astype(np.int32)
+    return Grid(tuple(axes), blocks, _BLOCKS)
+
+
+def _number(place: int) -> Column:
+    return Column((_NUMBERS[place],), LONG)
+
+
+def _predicates(count: int, after: int = 0) -> Sequence[Expr]:
+    """Different predicates of about equal cost."""
+    return [
+        Comparison("<", _number(place % len(_NUMBERS)), Literal(_VALUES * (place + 1) // 64, LONG))
+        for place in range(after, after + count)
+    ]

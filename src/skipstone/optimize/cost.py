@@ -1,0 +1,239 @@
+"""What a rewrite and a scan cost: linear models whose coefficients are measured, never assumed.
+
+A rewrite takes (Self-organising layouts for Delta (thesis), section 5.1.5)::
+
+    fixed + GB * (base + m_z * Z features + m_add * additional features
+                  + [sop_base + m_sop * SOP features, where there are any])
+
+and a scan ``fixed + MB * per_mb + files * per_file``. The fixed seconds are ours: starting jobs and
+committing cost the same for any size, and without them small rewrites would look cheaper than they are.
+Savings never count them, for a query that skips still starts.
+
+The coefficients are fitted to observations by least squares on relative errors, none of them below zero.
+Newer observations weigh more, and a weak pull towards the coefficients known before keeps what few
+observations say nothing about. Cost: a least squares problem of six unknowns.
+
+>>> seen = [Observation.rewrite(Shape(g, z, 0, 0), 2 + g * (10 + 3 * z)) for g in (1, 2) for z in (1, 2, 4)]
+>>> fitted = fit(seen, DEFAULT)
+>>> round(fitted.rewrite_seconds(Shape(4, 3, 0, 0)))
+78
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skipstone.errors import SkipstoneError
+
+__all__ = ["DEFAULT", "Coefficients", "CostModel", "Observation", "Shape", "fit"]
+
+Floats = npt.NDArray[np.float64]
+MOST_OBSERVATIONS = 64
+_DECAY = 0.97
+"""How much less each observation weighs than the next newer one."""
+_PULL = 1e-4
+"""What it costs to move a coefficient by its own size, in squared relative errors."""
+_REWRITE = (
+    "rewrite_fixed",
+    "rewrite_per_gb",
+    "rewrite_per_gb_z",
+    "rewrite_per_gb_additional",
+    "rewrite_per_gb_sop",
+    "rewrite_per_gb_sop_feature",
+)
+_READ = ("read_fixed", "read_per_mb", "read_per_file")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the cost of a rewrite depends on: bytes, and how many expressions are computed per row.
+
+    ``z`` counts ordered expressions that rows are placed by, ``sop`` the predicates that they are placed
+    by, ``additional`` the expressions and features that only get statistics.
+    """
+
+    gigabytes: float
+    z: int
+    sop: int
+    additional: int
+
+    def terms(self) -> tuple[float, ...]:
+        """What each coefficient is multiplied by."""
+        size = self.gigabytes
+        return (1.0, size, size * self.z, size * self.additional, size * (self.sop > 0), size * self.sop)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """How long a rewrite or a scan took, and what each coefficient of its kind is multiplied by."""
+
+    kind: str
+    terms: tuple[float, ...]
+    seconds: float
+
+    @classmethod
+    def rewrite(cls, shape: Shape, seconds: float) -> Observation:
+        """A rewrite that ran."""
+        return cls("rewrite", shape.terms(), seconds)
+
+    @classmethod
+    def read(cls, bytes_read: float, files: float, seconds: float) -> Observation:
+        """A scan that ran; ``bytes_read`` are those of the columns that were read."""
+        return cls("read", (1.0, bytes_read / 1e6, float(files)), seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """Seconds, seconds per GB (of 10^9 bytes) rewritten, per MB and per file read."""
+
+    rewrite_fixed: float
+    rewrite_per_gb: float
+    rewrite_per_gb_z: float
+    rewrite_per_gb_additional: float
+    rewrite_per_gb_sop: float
+    rewrite_per_gb_sop_feature: float
+    read_fixed: float
+    read_per_mb: float
+    read_per_file: float
+
+    def rewrite_seconds(self, shape: Shape) -> float:
+        """How long a rewrite takes."""
+        return float(np.dot(shape.terms(), self._named(_REWRITE)))
+
+    def read_seconds(self, bytes_read: float, files: float) -> float:
+        """How long reading takes, besides what any query takes: that is never saved by skipping."""
+        return bytes_read / 1e6 * self.read_per_mb + files * self.read_per_file
+
+    def _named(self, names: Sequence[str]) -> Floats:
+        return np.array([getattr(self, name) for name in names])
+
+
+DEFAULT = Coefficients(
+    rewrite_fixed=3.0,
+    rewrite_per_gb=160.0,
+    rewrite_per_gb_z=6.0,
+    rewrite_per_gb_additional=2.0,
+    rewrite_per_gb_sop=20.0,
+    rewrite_per_gb_sop_feature=3.0,
+    read_fixed=0.1,
+    read_per_mb=0.01,
+    read_per_file=0.004,
+)
+"""Two cores of a laptop class machine and a local disk; ``skipstone calibrate`` measures one's own."""
+
+
+def fit(observations: Sequence[Observation], prior: Coefficients) -> Coefficients:
+    """The coefficients that explain the observations, oldest first, best."""
+    found: dict[str, float] = {}
+    for kind, names in (("rewrite", _REWRITE), ("read", _READ)):
+        seen = [observation for observation in observations if observation.kind == kind]
+        values = _fit([item.terms for item in seen], [item.seconds for item in seen], prior._named(names))
+        found.update(zip(names, values.tolist(), strict=True))
+    return Coefficients(**found)
+
+
+def _fit(terms: Sequence[Sequence[float]], seconds: Sequence[float], prior: Floats) -> Floats:
+    if not terms:
+        return prior
+    measured = np.maximum(np.array(seconds, np.float64), 1e-6)
+    weight = _DECAY ** np.arange(len(measured) - 1, -1, -1) / measured
+    # A coefficient of zero would be pulled back with infinite force; a tenth of the mean is small enough.
+    size = np.maximum(prior, prior.mean() / 10)
+    pull = np.sqrt(_PULL) / size
+    matrix = np.concatenate([np.array(terms, np.float64) * weight[:, None], np.diag(pull)])
+    return _non_negative(matrix, np.concatenate([measured * weight, prior * pull]))
+
+
+def _non_negative(matrix: Floats, target: Floats) -> Floats:
+    """Least squares with no unknown below zero (Lawson and Hanson, 1974, chapter 23)."""
+    scale = np.linalg.norm(matrix, axis=0)
+    scaled = matrix / scale
+    size = scaled.shape[1]
+    free = np.zeros(size, np.bool_)
+    found = np.zeros(size)
+    for _ in range(10 * size):
+        gradient = scaled.T @ (target - scaled @ found)
+        gradient[free] = 0.0
+        if gradient.max() <= 1e-9 * max(1.0, float(np.abs(target).max())):
+            break
+        free[int(gradient.argmax())] = True
+        while True:
+            tried = np.zeros(size)
+            tried[free] = np.linalg.lstsq(scaled[:, free], target, rcond=None)[0]
+            if (tried[free] > 0).all():
+                break
+            # Go only as far as the first unknown that would become negative, and hold that one at zero.
+            falling = free & (tried <= 0)
+            step = float((found[falling] / np.maximum(found[falling] - tried[falling], 1e-300)).min())
+            found = found + step * (tried - found)
+            free &= found > 1e-12
+            if not free.any():
+                tried = np.zeros(size)
+                break
+        found = tried
+    return np.asarray(found / scale, np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class CostModel:
+    """Coefficients of one machine or cluster with where they come from.
+
+    ``source`` is ``default``, ``calibrated`` or ``refreshed`` (by rewrites that ran since).
+    """
+
+    coefficients: Coefficients = DEFAULT
+    source: str = "default"
+    observations: tuple[Observation, ...] = ()
+
+    def with_observations(self, observations: Sequence[Observation], source: str) -> CostModel:
+        """The model after more was seen; of each kind the newest observations are kept."""
+        every = (*self.observations, *observations)
+        kept = [
+            [observation for observation in every if observation.kind == kind][-MOST_OBSERVATIONS:]
+            for kind in ("rewrite", "read")
+        ]
+        together = tuple(kept[0] + kept[1])
+        return replace(
+            self,
+            coefficients=fit(together, self.coefficients),
+            source=source,
+            observations=together,
+        )
+
+    def describe(self) -> str:
+        """The provenance in a few words.
+
+        >>> CostModel().describe()
+        'default coefficients, not measured here: run skipstone calibrate'
+        """
+        if self.source == "default":
+            return "default coefficients, not measured here: run skipstone calibrate"
+        rewrites = sum(observation.kind == "rewrite" for observation in self.observations)
+        scans = len(self.observations) - rewrites
+        return f"{self.source} coefficients, from {rewrites} rewrites and {scans} scans"
+
+    def to_json(self) -> dict[str, Any]:
+        """For storing."""
+        return {"format": 1, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], name: str = "the cost model") -> CostModel:
+        """Read a stored model; one that cannot be read is an error that names it."""
+        try:
+            coefficients = {
+                field.name: float(data["coefficients"][field.name]) for field in fields(Coefficients)
+            }
+            seen = tuple(
+                Observation(str(item["kind"]), tuple(map(float, item["terms"])), float(item["seconds"]))
+                for item in data["observations"]
+            )
+            return cls(Coefficients(**coefficients), str(data["source"]), seen)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise SkipstoneError(
+                f"{name} cannot be read; delete it and run skipstone calibrate."
+            ) from problem

@@ -1,0 +1,70 @@
+"""The cost model of each machine or cluster, as a small JSON file in the user's cache directory.
+
+``SKIPSTONE_COSTS`` names another directory, such as one that the drivers of a cluster share.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from skipstone.errors import SkipstoneError
+from skipstone.optimize.cost import CostModel, Observation
+from skipstone.spark import SparkSession
+from skipstone.spark.jars import home_directory
+
+__all__ = ["load_model", "model_path", "remember", "save_model"]
+
+LOG = logging.getLogger("skipstone")
+
+
+def model_path(spark: SparkSession) -> Path:
+    """Where the model of a session's master and cores is kept."""
+    context = spark.sparkContext
+    given = os.environ.get("SKIPSTONE_COSTS")
+    directory = Path(given) if given else home_directory() / "costs"
+    key = re.sub(r"[^A-Za-z0-9.]+", "-", f"{context.master}-{context.defaultParallelism}").strip("-")
+    return directory / f"{key}.json"
+
+
+def load_model(spark: SparkSession) -> CostModel:
+    """The stored model, or the default one when nothing was measured yet."""
+    path = model_path(spark)
+    try:
+        return CostModel.from_json(json.loads(path.read_text(encoding="utf-8")), str(path))
+    except FileNotFoundError:
+        return CostModel()
+    except ValueError as problem:
+        raise SkipstoneError(f"{path} is damaged; delete it and run skipstone calibrate.") from problem
+    except OSError as problem:
+        raise SkipstoneError(f"{path} cannot be read ({problem.strerror}).") from problem
+
+
+def save_model(spark: SparkSession, model: CostModel) -> Path:
+    """Store a model, whole or not at all."""
+    path = model_path(spark)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(prefix=".costs-", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(model.to_json(), file)
+        os.replace(scratch, path)
+    except OSError as problem:
+        raise SkipstoneError(
+            f"The cost model cannot be kept in {path} ({problem.strerror}); set SKIPSTONE_COSTS to a "
+            "directory that can be written."
+        ) from problem
+    return path
+
+
+def remember(spark: SparkSession, observations: Sequence[Observation]) -> None:
+    """Refresh the model by what was just seen; work that is done never fails over this."""
+    try:
+        save_model(spark, load_model(spark).with_observations(observations, "refreshed"))
+    except SkipstoneError as problem:
+        LOG.warning("The cost of this rewrite was not remembered: %s", problem)

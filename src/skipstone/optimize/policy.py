@@ -1,0 +1,31 @@
+"""When the automatic optimiser acts; every default is meant to be safe to leave alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Policy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is awaited, what is counted and what is risked.
+
+    * Data that no layout covers is looked at once ``new_blocks`` blocks of it have gathered.
+    * The scans of the last ``window_days`` are the workload. It is expected to come once more, as in
+      Self-organising layouts for Delta (thesis), section 5, or at its own rate for ``horizon_days``.
+    * A rewrite must save at least ``margin`` times what it costs.
+    * Old data is looked at when the drift is at least ``drift`` over ``drift_queries`` recent queries, at
+      most ``step_bytes`` at a time.
+    """
+
+    new_blocks: float = 4.0
+    window_days: float = 30.0
+    horizon_days: float | None = None
+    margin: float = 1.0
+    drift: float = 0.25
+    drift_queries: float = 20.0
+    step_bytes: int = 4 << 30
+    block_rows: int | None = None
+    layouts: tuple[str, ...] | None = None
+    sample_rows: int | None = None

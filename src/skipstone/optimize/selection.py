@@ -1,0 +1,35 @@
+"""Feature selection for a table: the log's candidates, judged by a few thousand of the table's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skipstone.layout.select import select_features
+from skipstone.layout.view import workload_view
+from skipstone.spark import SparkSession
+from skipstone.spark.assign import LogicalNames
+from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.sample import draw, ordered_inputs
+from skipstone.spark.table_files import TableFiles
+from skipstone.workload.predicates import LoggedFilter
+from skipstone.workload.selection import COMPARED_ROWS, Selection, Thresholds
+
+__all__ = ["selection_of"]
+
+
+def selection_of(
+    spark: SparkSession,
+    files: TableFiles,
+    entries: Sequence[LoggedFilter],
+    thresholds: Thresholds | None = None,
+) -> Selection | None:
+    """What the layout ``selforg`` would use; None if no filter is understood."""
+    view = workload_view([entry.filter for entry in entries], [entry.weight for entry in entries])
+    if not view.atoms:
+        return None
+    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
+    frame = files.live(spark, np.arange(len(files.files)))
+    drawn = draw(frame, frame.count(), COMPARED_ROWS, view.atoms, ordered_inputs(view.atoms), names)
+    return select_features(view, drawn.sample, thresholds)

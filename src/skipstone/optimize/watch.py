@@ -1,0 +1,81 @@
+"""A listener on commits: it looks at the table's version now and then, and decides after a new one.
+
+Polling sees the commits of every writer, on any cluster, and costs one listing of Delta's log. A listener in
+the JVM would see only those of its own driver.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from skipstone.catalog.decisions import Decision
+from skipstone.errors import SkipstoneError
+
+__all__ = ["Watch"]
+
+LOG = logging.getLogger("skipstone")
+
+
+class Watch:
+    """Runs a round of the optimiser after commits, in a thread of its own, until it is stopped.
+
+    ``version`` returns the table's version and ``decide`` runs a round. Its own commits count too, so that
+    old data is laid out anew step by step until nothing pays any more. A round also runs every
+    ``idle_checks`` looks without a commit, for the log grows while the table does not. A round that fails
+    is logged, and the watch goes on.
+    """
+
+    def __init__(
+        self,
+        version: Callable[[], int],
+        decide: Callable[[], Decision],
+        seconds: float = 30.0,
+        idle_checks: int = 60,
+        told: Callable[[Decision], None] = lambda _: None,
+    ) -> None:
+        self._version = version
+        self._decide = decide
+        self._seconds = seconds
+        self._idle_checks = idle_checks
+        self._told = told
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._seen = -1
+        self._idle = 0
+
+    def start(self) -> Watch:
+        """Watch in the background."""
+        self._thread = threading.Thread(target=self.run, name="skipstone-watch", daemon=True)
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Watch no more; a round that is running is awaited."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def run(self) -> None:
+        """Watch until stopped."""
+        while True:
+            self.look()
+            if self._stop.wait(self._seconds):
+                return
+
+    def look(self) -> Decision | None:
+        """Look once; the decision if there was a reason for one."""
+        try:
+            version = self._version()
+            self._idle += 1
+            if version == self._seen and self._idle < self._idle_checks:
+                return None
+            self._idle = 0
+            decision = self._decide()
+            self._seen = version
+        except SkipstoneError as problem:
+            LOG.warning("The table was not looked at: %s", problem)
+            return None
+        self._told(decision)
+        return decision

@@ -1,0 +1,190 @@
+"""Cost against benefit for some files of a table: would laying them out anew pay, and by which layout?
+
+Cheap questions come first, so that a hopeless case costs next to nothing (Self-organising layouts for Delta
+(thesis), section 5: the estimate must be far cheaper than the rewrite it decides on):
+
+1. If the queries read so little that saving all of it would not pay: no, without any job.
+2. A sample is drawn, the larger the costlier the rewrite. If even a layout by which queries read only the
+   rows they need would not pay: no.
+3. Every layout is fitted and simulated on the sample; the one that gains most must gain enough.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skipstone.errors import SkipstoneError
+from skipstone.optimize.advise import Advice, LayoutAdvice, advise, needed
+from skipstone.optimize.benefit import volume
+from skipstone.optimize.cost import CostModel, Shape
+from skipstone.optimize.economy import Economy, as_it_lies, economy_of
+from skipstone.optimize.policy import Policy
+from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
+from skipstone.predicate.blocks import Counts
+from skipstone.predicate.expr import Expr
+from skipstone.spark import SparkSession
+from skipstone.spark.progress import Progress
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.table_files import TableFiles
+from skipstone.workload.predicates import LoggedFilter
+
+__all__ = ["Weighed", "merged_entries", "weigh"]
+
+_FEWEST_SAMPLED = 20_000
+_SAMPLED_PER_SECOND = 1_000
+MOST_ENTRIES = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """The verdict: a code, a sentence and its numbers; if it pays, what is needed to do it."""
+
+    code: str
+    sentence: str
+    numbers: dict[str, Any]
+    prepared: Prepared | None = None
+    advice: Advice | None = None
+    layout: str = ""
+
+    @property
+    def pays(self) -> bool:
+        """Whether the rewrite saves enough."""
+        return self.prepared is not None
+
+
+def merged_entries(entries: Sequence[LoggedFilter]) -> tuple[LoggedFilter, ...]:
+    """Equal scans as one with the sum of their weights, the newest ``MOST_ENTRIES`` if there are more.
+
+    The weights of those that are left out go to the others in proportion.
+    """
+    merged: dict[tuple[Expr, tuple[str, ...]], LoggedFilter] = {}
+    for entry in entries:
+        key = (entry.filter, entry.columns)
+        before = merged.pop(key, None)
+        weight = entry.weight + (0.0 if before is None else before.weight)
+        merged[key] = replace(entry, weight=weight)
+    every = tuple(merged.values())
+    kept = every[-MOST_ENTRIES:]
+    factor = sum(entry.weight for entry in every) / max(sum(entry.weight for entry in kept), 1e-300)
+    return kept if factor == 1.0 else tuple(replace(entry, weight=entry.weight * factor) for entry in kept)
+
+
+def weigh(
+    spark: SparkSession,
+    runtime: Runtime,
+    files: TableFiles,
+    places: Counts,
+    entries: Sequence[LoggedFilter],
+    policy: Policy,
+    model: CostModel,
+    block_rows: int | None,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Weighed:
+    """Decide about the files at these places; nothing is changed."""
+    started = clock()
+    economy = economy_of(spark, runtime, files, places, model, entries)
+    size = int(files.files.sizes[places].sum())
+    runs = 1.0
+    if policy.horizon_days is not None and economy.days:
+        runs = policy.horizon_days / economy.days
+    least = policy.margin * model.coefficients.rewrite_seconds(Shape(size / 1e9, 1, 0, 0))
+    numbers: dict[str, Any] = {
+        "files": len(places),
+        "bytes": size,
+        "queries": sum(entry.weight for entry in entries),
+        "observed_days": economy.days,
+        "runs_counted": runs,
+        "margin": policy.margin,
+        "costs": model.describe(),
+        "least_rewrite_seconds": least / policy.margin if policy.margin else 0.0,
+    }
+
+    def verdict(code: str, sentence: str, **more: Any) -> Weighed:
+        numbers["analysis_seconds"] = clock() - started
+        return Weighed(code, sentence, numbers, **more)
+
+    most = runs * _everything_read(entries, economy, size, len(places))
+    numbers["most_seconds_saved"] = most
+    if most <= least:
+        return verdict(
+            "READ_TOO_LITTLE",
+            f"reading these files takes the expected queries {most:.1f} s in all, which is less than the "
+            f"{least:.1f} s that rewriting them costs",
+        )
+    merged = merged_entries(entries)
+    sample_rows = policy.sample_rows or int(
+        min(SAMPLE_ROWS, max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * least))
+    )
+    try:
+        prepared = prepare(
+            spark, files, merged, (), Wishes(block_rows=block_rows, sample_rows=sample_rows), places
+        )
+    except SkipstoneError as problem:
+        return verdict("CANNOT_FIT", str(problem).rstrip("."))
+    load, costs = economy.load(prepared), model.coefficients
+    standing = as_it_lies(prepared, economy)
+    now = volume(standing, load, prepared.total_rows, costs)
+    ideal = volume(needed(prepared), load, prepared.total_rows, costs)
+    most = runs * (now.seconds - ideal.seconds)
+    numbers |= {
+        "rows": prepared.total_rows,
+        "sampled_rows": len(prepared.fitting.sample),
+        "block_rows": prepared.fitting.block_rows,
+        "bytes_scanned_now": now.bytes,
+        "scan_seconds_now": now.seconds,
+        "bytes_needed": ideal.bytes,
+        "most_seconds_saved": most,
+    }
+    if most <= least:
+        return verdict(
+            "NOTHING_TO_GAIN",
+            f"even if queries read only the rows they need, {most:.1f} s would be saved, and rewriting "
+            f"costs {least:.1f} s",
+        )
+    advice = advise(prepared, policy.layouts, progress, economy, standing)
+    best = advice.pays_most(runs)
+    if best is None:
+        problems = "; ".join(row.problem.rstrip(".") for row in advice.layouts if row.problem)
+        return verdict("CANNOT_FIT", f"no layout can be fitted: {problems}")
+    numbers |= _numbers(best, runs)
+    saved, cost = runs * (best.seconds_saved or 0.0), policy.margin * (best.rewrite_seconds or 0.0)
+    if saved <= cost:
+        return verdict(
+            "DOES_NOT_PAY",
+            f"the best layout, {best.layout}, would save {saved:.1f} s, and rewriting costs {cost:.1f} s",
+        )
+    return verdict(
+        "PAYS",
+        f"{best.layout} saves {saved:.1f} s and {(best.bytes_saved or 0.0) * runs / 1e6:,.1f} MB, "
+        f"and rewriting costs about {best.rewrite_seconds or 0.0:.1f} s",
+        prepared=prepared,
+        advice=advice,
+        layout=best.layout,
+    )
+
+
+def _everything_read(entries: Sequence[LoggedFilter], economy: Economy, size: int, files: int) -> float:
+    """Seconds that one run of the log takes if nothing is ever skipped."""
+    sizes, costs = economy.sizes, economy.model.coefficients
+    seconds = 0.0
+    for entry in entries:
+        share = sizes.of(entry.columns) / max(sizes.total, 1e-300)
+        seconds += entry.weight * costs.read_seconds(size * share, files)
+    return seconds
+
+
+def _numbers(best: LayoutAdvice, runs: float) -> dict[str, Any]:
+    return {
+        "layout": best.layout,
+        "percent_scanned": best.percent_scanned,
+        "bytes_saved": best.bytes_saved,
+        "seconds_saved": best.seconds_saved,
+        "rewrite_seconds_estimated": best.rewrite_seconds,
+        "net_seconds": best.net_seconds(runs),
+        "break_even_runs": best.break_even_runs,
+        "break_even_days": best.break_even_days,
+    }

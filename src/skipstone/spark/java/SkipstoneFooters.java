@@ -1,0 +1,47 @@
+package skipstone;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.metadata.BlockMetaData;
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
+import org.apache.parquet.hadoop.util.HadoopInputFile;
+
+/** What Parquet footers say about the sizes of columns; no data is read. */
+public final class SkipstoneFooters {
+    public SkipstoneFooters() {
+    }
+
+    /** Rows and stored bytes of each top-level column over all these files, as JSON. */
+    public String columnSizes(Configuration conf, String[] paths) throws Exception {
+        long rows = 0L;
+        Map columns = new HashMap();
+        for (int i = 0; i < paths.length; i++) {
+            ParquetFileReader reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(paths[i]), conf));
+            try {
+                List groups = reader.getFooter().getBlocks();
+                for (int j = 0; j < groups.size(); j++) {
+                    BlockMetaData group = (BlockMetaData) groups.get(j);
+                    rows += group.getRowCount();
+                    List chunks = group.getColumns();
+                    for (int k = 0; k < chunks.size(); k++) {
+                        ColumnChunkMetaData chunk = (ColumnChunkMetaData) chunks.get(k);
+                        String name = chunk.getPath().toArray()[0];
+                        Long before = (Long) columns.get(name);
+                        long sum = (before == null ? 0L : before.longValue()) + chunk.getTotalSize();
+                        columns.put(name, Long.valueOf(sum));
+                    }
+                }
+            } finally {
+                reader.close();
+            }
+        }
+        Map out = new HashMap();
+        out.put("rows", Long.valueOf(rows));
+        out.put("columns", columns);
+        return CatalystJson.text(out);
+    }
+}

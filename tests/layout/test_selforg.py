@@ -1,0 +1,214 @@
+"""SOP combined with Z-order: what is chosen, degenerate workloads, and that Spark numbers rows alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import cache
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DateType, DoubleType, IntegerType, StringType, StructField, StructType
+from tests.layout import cases
+
+from skipstone.layout import hilbert_curve
+from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned, VectorMap
+from skipstone.layout.bit_shares import interleaved, schedule, share_bits
+from skipstone.layout.codec import assignment_from_json, assignment_to_json
+from skipstone.layout.contract import Fitted
+from skipstone.layout.numbers import block_numbers
+from skipstone.layout.quick_scan import QuickScan
+from skipstone.layout.sample import Fitting
+from skipstone.layout.selforg import SelfOrg
+from skipstone.layout.simulate import simulate
+from skipstone.layout.sop_clusters import order_clusters
+from skipstone.layout.view import workload_view
+from skipstone.layout.zcurve import order_keys
+from skipstone.predicate.blocks import Feature
+from skipstone.predicate.expr import And, Comparison, Expr, Match, Not
+from skipstone.predicate.normalize import normalize_filter
+from skipstone.predicate.render import to_sql
+from skipstone.spark.assign import BLOCK, LogicalNames, with_block
+from skipstone.workload.selection import Thresholds
+
+LATE = Comparison("<", cases.DAY, cases.SHIPPED)
+RARE = Match("ends_with", cases.KIND, "7")
+
+
+def log(z: bool = True, sop: bool = True) -> list[Expr]:
+    """Ranges with changing constants, and two predicates that never change."""
+    days = [
+        And((cases.compare(">=", cases.DAY, n * 40), cases.compare("<", cases.DAY, n * 40 + 50)))
+        for n in range(20)
+    ]
+    prices = [cases.compare("<", cases.PRICE, 5.0 * n) for n in range(1, 9)]
+    fixed: list[Expr] = [RARE, Not(cases.compare("=", cases.CITY, "Bonn")), And((RARE, LATE))]
+    return [normalize_filter(each) for each in (days + prices) * z + fixed * (10 * sop)]
+
+
+def fitting(z: bool = True, sop: bool = True, block_rows: int = 600, rows: int = 3000) -> Fitting:
+    found = cases.fitting(rows=rows, block_rows=block_rows)
+    view = workload_view(log(z, sop))
+    bits = cases.bits_of(view.atoms, cases.rows_of(rows, 7))
+    nothing = np.zeros((rows, 0), np.bool_)
+    sample = replace(found.sample, bits=bits)
+    return replace(
+        found, workload=view, sample=sample, features=(), feature_weights=np.zeros(0), feature_bits=nothing
+    )
+
+
+@cache
+def fitted() -> tuple[Fitting, Fitted]:
+    found = fitting()
+    return found, SelfOrg().fit(found)
+
+
+def clusters(assignment: Assignment) -> list[Clusters]:
+    assert isinstance(assignment, Grid)
+    return [each for each in assignment.dimensions if isinstance(each, Clusters)]
+
+
+def scanned(fit: Fitted, found: Fitting) -> float:
+    numbers = block_numbers(fit.assignment, found)
+    return simulate(numbers, found.sample, found.workload, fit.features).mean
+
+
+def test_ranges_and_predicates_share_the_blocks() -> None:
+    found, fit = fitted()
+    assert isinstance(fit.assignment, Grid)
+    assert len(clusters(fit.assignment)) == 1
+    assert cases.DAY in {each.expr for each in fit.assignment.dimensions if not isinstance(each, Clusters)}
+    assert {RARE, LATE} <= {feature.predicate for feature in fit.features}
+    assert fit.parameters["sop_bits"]
+    numbers = block_numbers(fit.assignment, found)
+    rows = np.bincount(numbers) * found.sample.scale
+    assert rows.max() <= 3 * found.block_rows
+
+
+def test_shares_that_were_searched_for_scan_less_than_equal_ones() -> None:
+    found, fit = fitted()
+    assert scanned(fit, found) < scanned(SelfOrg(searched=False).fit(found), found)
+
+
+def test_a_hilbert_curve_will_do_as_well() -> None:
+    found, fit = fitted()
+    other = SelfOrg(curve=hilbert_curve.order_keys).fit(found)
+    assert scanned(other, found) < 1.5 * scanned(fit, found)
+    assert assignment_to_json(other.assignment) != assignment_to_json(fit.assignment)
+
+
+def test_without_sop_features_it_is_plain_z_order() -> None:
+    found = fitting(sop=False)
+    fit = SelfOrg().fit(found)
+    assert clusters(fit.assignment) == []
+    assert scanned(fit, found) < 0.5
+
+
+def test_without_z_features_clusters_are_cut_along_a_filtered_column_or_spread() -> None:
+    found = fitting(z=False)
+    fit = SelfOrg().fit(found)
+    assert scanned(fit, found) < 0.8
+    bare = replace(found, sample=replace(found.sample, columns={}))
+    fit = SelfOrg().fit(bare)
+    assert isinstance(fit.assignment, VectorMap)
+    assert len(np.unique(block_numbers(fit.assignment, bare))) > 10
+
+
+def test_blocks_may_be_fewer_than_clusters() -> None:
+    found = fitting(block_rows=12_000)
+    fit = SelfOrg().fit(found)
+    assert 1 <= len(np.unique(block_numbers(fit.assignment, found))) <= 4
+
+
+def test_thresholds_decide_what_is_a_dimension() -> None:
+    fit = SelfOrg(thresholds=Thresholds(theta=10_000)).fit(fitting())
+    assert fit.parameters["sop"]
+    assert all(isinstance(each, Expr) for each in fit.expressions)
+
+
+def test_additional_features_have_statistics_but_no_dimension() -> None:
+    """shipped follows day, so it is not a dimension of its own in the thesis's way."""
+    found = fitting()
+    more = [normalize_filter(cases.compare(">", cases.SHIPPED, 50 * n)) for n in range(5)]
+    view = workload_view([*log(), *more])
+    bits = cases.bits_of(view.atoms, cases.rows_of(3000, 7))
+    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    fit = SelfOrg(searched=False).fit(found)
+    assert "shipped" in str(fit.parameters["additional"])
+    assert "shipped" not in str(fit.parameters["z"])
+
+
+def test_neighbouring_clusters_share_bits_and_unseen_vectors_have_a_bucket() -> None:
+    rng = np.random.default_rng(5)
+    bits = rng.random((4000, 9)) < rng.uniform(0.05, 0.5, 9)
+    features = tuple(Feature(cases.compare("=", cases.REGION, n), str(n)) for n in range(9))
+    found = order_clusters(features, np.ones(9), bits)
+    joined = found.joined(3)
+    assert joined.buckets <= 8
+    assert 0 <= joined.otherwise < joined.buckets
+    sizes = np.bincount(joined.bucket_of, found.rows)
+    assert sizes.min() > 100
+    assert len(found.vectors) == len(np.unique(bits, axis=0))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_quick_measure_never_promises_more_than_pruning_keeps(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = cases.with_features_as_atoms(cases.fitting(rows=800, queries=30, seed=seed))
+    ors = [each for each in found.workload.filters if each not in found.workload.atoms][:3]
+    features = (*found.features, *(Feature(each, to_sql(each)) for each in ors))
+    along = [cases.DAY, cases.KIND, cases.PRICE][seed % 3]
+    order = np.argsort(np.array([str(value) for value in found.sample.columns[along].to_pylist()]))
+    numbers = np.empty(800, np.int32)
+    numbers[order] = np.sort(rng.integers(0, 20, 800))
+    quick = QuickScan.of(found, features).scanned(numbers)
+    exact = simulate(numbers, found.sample, found.workload, features).mean
+    assert exact - 1e-9 <= quick <= 1.5 * exact + 0.1
+
+
+def test_equal_shares_interleave_as_the_z_curve_does() -> None:
+    points = np.random.default_rng(1).integers(0, 8, (50, 3))
+    keys = interleaved(list(points.T), (3, 3, 3))
+    assert keys.tolist() == order_keys(points, 3).astype(np.int64).tolist()
+    assert schedule((4, 2)).count(0) == 4
+    assert share_bits((2, 2), 3, 4, lambda bits: -bits[1])[1] == 2
+
+
+def test_a_stored_assignment_numbers_rows_alike() -> None:
+    found, fit = fitted()
+    again = assignment_from_json(assignment_to_json(fit.assignment))
+    assert (block_numbers(again, found) == block_numbers(fit.assignment, found)).all()
+
+
+def test_spark_numbers_the_same_rows_alike(spark: SparkSession) -> None:
+    """Also with NULL, NaN, an unseen vector, and inside horizontal partitions."""
+    found = fitting(rows=600, block_rows=300)
+    rows = cases.rows_of(600, 7)
+    types = (DateType(), DateType(), StringType(), StringType(), DoubleType(), IntegerType())
+    schema = StructType(
+        [StructField("place", IntegerType())]
+        + [StructField(column.path[0], type_) for column, type_ in zip(cases.COLUMNS, types, strict=True)]
+    )
+
+    def value(column: cases.Column, it: object) -> object:
+        days = column in (cases.DAY, cases.SHIPPED) and it is not None
+        return date(1970, 1, 1) + timedelta(days=int(str(it))) if days else it
+
+    data = [(place, *(value(c, row[c]) for c in cases.COLUMNS)) for place, row in enumerate(rows)]
+    frame = spark.createDataFrame(data, schema).coalesce(1)
+    names = LogicalNames({column.path: column.path for column in cases.COLUMNS})
+    fit = SelfOrg().fit(found)
+    (axis,) = clusters(fit.assignment)
+    assert isinstance(fit.assignment, Grid)
+    unseen = replace(axis, vectors=axis.vectors[1:], bucket_of=axis.bucket_of[1:])
+    dimensions = tuple(unseen if each is axis else each for each in fit.assignment.dimensions)
+    fewer = Grid(dimensions, fit.assignment.block_of, fit.assignment.blocks)
+    split = cases.by_city(found)
+    parts = SelfOrg().fit(split).assignment
+    assert isinstance(parts, Partitioned)
+    for assignment, of in ((fewer, found), (parts, split)):
+        got = with_block(frame, assignment, names)
+        assert got.columns == [*frame.columns, BLOCK]
+        numbers = [row[BLOCK] for row in sorted(got.collect(), key=lambda row: row["place"])]
+        assert numbers == block_numbers(assignment, of).tolist()

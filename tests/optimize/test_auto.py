@@ -1,0 +1,174 @@
+"""The self-organising loop acts when it pays, and only then; every decision says why."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from pyspark.sql import SparkSession
+
+import skipstone
+from skipstone.catalog.decisions import Decision
+from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel
+from skipstone.optimize.policy import Policy
+from skipstone.optimize.watch import Watch
+from skipstone.spark.rewrite import Rewriting
+from skipstone.spark.row_hash import hash_of
+from skipstone.workload.queries import Query, Workload
+
+Make = Callable[..., skipstone.Table]
+
+POLICY = Policy(block_rows=600, layouts=("qdtree",), new_blocks=2.0)
+# Rewriting costs a tenth of a second and reading a megabyte ten seconds: whatever skips, pays.
+EAGER = CostModel(Coefficients(0.1, 0, 0, 0, 0, 0, 0.0, 10.0, 0.0), "calibrated")
+
+
+def ask(table: skipstone.Table, *conditions: str, times: int = 30) -> None:
+    """Log queries with these conditions, each so many times."""
+    found = [
+        Query(f"SELECT sum(id) FROM shipments WHERE {condition}", count=times) for condition in conditions
+    ]
+    added, broken = table.import_log(Workload(tuple(found)))
+    assert (added, broken) == (len(conditions), ())
+
+
+def version(table: skipstone.Table) -> int:
+    return int(table.files().handle.version())
+
+
+def test_it_does_nothing_when_that_does_not_pay(shipments: Make) -> None:
+    table = shipments()
+    unread = table.auto(policy=POLICY, model=EAGER)
+    assert (unread.acted, unread.code) == (False, "NO_LOG")
+
+    ask(table, "k >= 0", times=1)
+    once = table.auto(policy=POLICY, model=CostModel(DEFAULT))
+    assert (once.acted, once.code) == (False, "READ_TOO_LITTLE")
+    assert once.numbers["most_seconds_saved"] < once.numbers["least_rewrite_seconds"]
+
+    ask(table, "k < 1000")
+    unselective = table.auto(policy=POLICY, model=EAGER)
+    assert (unselective.acted, unselective.code) == (False, "NOTHING_TO_GAIN")
+    numbers = unselective.numbers
+    assert numbers["bytes_scanned_now"] == pytest.approx(numbers["bytes_needed"], rel=0.01)
+    lazy = table.auto(policy=POLICY, model=EAGER, lazy=True)
+    assert lazy == unselective, "nothing has changed, so nothing is estimated anew"
+
+    assert version(table) == 0
+    codes = [decision.code for decision in table.auto_status().decisions]
+    assert codes == ["NO_LOG", "READ_TOO_LITTLE", "NOTHING_TO_GAIN"]
+
+
+def test_it_acts_when_it_pays_and_then_rests_until_the_workload_drifts(shipments: Make) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    ask(table, "k < 50", "k >= 900")
+
+    dry = table.auto(act=False, policy=POLICY, model=EAGER)
+    assert (dry.acted, dry.code, version(table)) == (False, "PAYS", 0)
+    assert table.auto_status().decisions == (), "a dry run leaves no trace"
+
+    first = table.auto(policy=POLICY, model=EAGER)
+    assert (first.acted, first.code, first.numbers["data"], version(table)) == (True, "PAYS", "new", 1)
+    assert first.numbers["seconds_saved"] > first.numbers["rewrite_seconds_estimated"]
+    assert first.numbers["bytes_saved"] > 0.5 * first.numbers["bytes_scanned_now"]
+    assert first.numbers["break_even_runs"] < 1
+    assert hash_of(table.frame()) == before
+
+    rest = table.auto(policy=POLICY, model=EAGER)
+    assert (rest.acted, rest.code, version(table)) == (False, "WAITING", 1)
+    assert rest.numbers["drift"] == 0.0
+
+    ask(table, "mode = 'AIR' AND id < 500", "d < DATE'2020-01-20'", times=60)
+    size = int(table.files().files.sizes.sum())
+    small = Policy(block_rows=300, layouts=("qdtree",), new_blocks=2.0, step_bytes=size // 2)
+    again = table.auto(policy=small, model=EAGER)
+    assert again.numbers["drift"] > 0.25
+    assert (again.acted, again.numbers["data"], version(table)) == (True, "old", 2), again.sentence
+    assert 0 < again.numbers["bytes"] <= size // 2, "old data is laid out anew step by step"
+    assert hash_of(table.frame()) == before
+
+    status = table.auto_status()
+    assert [decision.code for decision in status.decisions] == ["PAYS", "WAITING", "PAYS"]
+    assert status.logged_scans == 180
+    assert len(status.layouts) == 2
+    assert status.to_dict()["decisions"][0]["numbers"]["layout"] == "qdtree"
+
+
+def test_of_two_optimisers_the_second_notices_and_stops(
+    shipments: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    ask(table, "k < 50")
+    write = Rewriting._write
+    others: list[Decision] = []
+
+    def slow(self: Rewriting, *args: object) -> object:
+        written = write(self, *args)  # type: ignore[arg-type]
+        if not others:
+            monkeypatch.setattr(Rewriting, "_write", write)
+            others.append(table.auto(policy=POLICY, model=EAGER))
+        return written
+
+    monkeypatch.setattr(Rewriting, "_write", slow)
+    decision = table.auto(policy=POLICY, model=EAGER)
+    assert others[0].acted
+    assert (decision.acted, decision.code, version(table)) == (False, "LOST_RACE", 1)
+    assert "changed by somebody else" in decision.sentence
+    assert hash_of(table.frame()) == before
+    assert [seen.code for seen in table.auto_status().decisions] == ["PAYS", "LOST_RACE"]
+
+
+def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSession, shipments: Make) -> None:
+    table = shipments()
+    ask(table, "k < 50", "k >= 900")
+    assert table.auto(policy=POLICY, model=EAGER).acted
+    laid_out = set(table.files().files.paths)
+    rows = spark.read.format("delta").load(table.source)
+    few = table.append(rows.where("id < 300").coalesce(1), POLICY, EAGER)
+    assert (few.acted, few.code) == (False, "WAITING")
+    assert 0 < few.numbers["unclustered_bytes"] < few.numbers["awaited_bytes"]
+    many = table.append(rows.where("id >= 300 AND id < 3000").coalesce(2), POLICY, EAGER)
+    assert (many.acted, many.numbers["data"]) == (True, "new"), many.sentence
+    assert many.numbers["files"] <= 3 + len(laid_out) // 4
+    assert len(laid_out & set(table.files().files.paths)) > len(laid_out) // 2
+    assert table.frame().count() == 15_000
+
+
+def test_a_parquet_directory_cannot_arrange_itself(shipments: Make) -> None:
+    with pytest.raises(skipstone.SkipstoneError, match="cannot be replaced in one step"):
+        shipments("parquet").auto(policy=POLICY)
+
+
+def test_a_watch_decides_after_commits_only() -> None:
+    versions, decided = [0], []
+
+    def decide() -> Decision:
+        decided.append(versions[0])
+        acted = len(decided) == 2
+        versions[0] += acted
+        return Decision("2024-01-01T00:00:00+00:00", acted, "PAYS" if acted else "WAITING", "")
+
+    watch = Watch(lambda: versions[0], decide, idle_checks=4)
+    assert watch.look() is not None
+    assert watch.look() is None
+    versions[0] = 1
+    assert watch.look() is not None
+    assert watch.look() is not None, "after a step of its own there may be another one"
+    assert (watch.look(), watch.look(), watch.look()) == (None, None, None)
+    assert watch.look() is not None, "the log may have grown meanwhile"
+    assert decided == [0, 1, 2, 2]
+
+
+def test_a_watch_in_the_background_survives_errors_and_stops() -> None:
+    looked = threading.Semaphore(0)
+
+    def version() -> int:
+        looked.release()
+        raise skipstone.SkipstoneError("no such table")
+
+    watch = Watch(version, lambda: Decision("", False, "", ""), seconds=0.01).start()
+    assert all(looked.acquire(timeout=5) for _ in range(3))
+    watch.stop()

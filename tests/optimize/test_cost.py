@@ -1,0 +1,129 @@
+"""The cost model: fits recover what was measured, and what was not measured stays as it was known."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skipstone.errors import SkipstoneError
+from skipstone.layout.assignment import Clusters, Dimension, Grid, Partitioned, Split, Tree, VectorMap
+from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel, Observation, Shape, fit
+from skipstone.optimize.shape import placed_by, shape_of
+from skipstone.predicate.expr import Column, Comparison, Expr, Literal
+from skipstone.predicate.types import INT
+
+TRUTH = Coefficients(2.0, 40.0, 5.0, 0.5, 8.0, 1.5, 0.05, 0.002, 0.01)
+SHAPES = [Shape(g, z, s, a) for g in (0.5, 2, 8) for z in (1, 3) for s in (0, 4, 12) for a in (0, 10)]
+READS = [(mb * 1e6, files) for mb in (10, 200, 1000) for files in (1, 20, 300)]
+X, Y = (Column((name,), INT) for name in "xy")
+CUT_X, CUT_Y = (Comparison("<", column, Literal(5, INT)) for column in (X, Y))
+
+
+def observations(truth: Coefficients, noise: float = 0.0, seed: int = 0) -> list[Observation]:
+    rng = np.random.default_rng(seed)
+    off = lambda: float(rng.uniform(1 - noise, 1 + noise))  # noqa: E731
+    rewrites = [Observation.rewrite(shape, truth.rewrite_seconds(shape) * off()) for shape in SHAPES]
+    reads = [
+        Observation.read(size, files, (truth.read_fixed + truth.read_seconds(size, files)) * off())
+        for size, files in READS
+    ]
+    return rewrites + reads
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(0.2, 5), min_size=9, max_size=9))
+def test_a_fit_recovers_the_coefficients_that_made_the_observations(factors: list[float]) -> None:
+    truth = Coefficients(*(factor * known for factor, known in zip(factors, astuple(DEFAULT), strict=True)))
+    found = fit(observations(truth), DEFAULT)
+    for shape in SHAPES:
+        assert found.rewrite_seconds(shape) == pytest.approx(truth.rewrite_seconds(shape), rel=0.1)
+    for size, files in READS:
+        expected = truth.read_seconds(size, files)
+        assert found.read_seconds(size, files) == pytest.approx(expected, rel=0.1, abs=0.05)
+
+
+def test_a_fit_through_noise_predicts_within_the_noise() -> None:
+    found = fit(observations(TRUTH, noise=0.2), DEFAULT)
+    for shape in SHAPES:
+        assert found.rewrite_seconds(shape) == pytest.approx(TRUTH.rewrite_seconds(shape), rel=0.2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(0.001, 1e4), min_size=len(SHAPES), max_size=len(SHAPES)))
+def test_no_coefficient_is_ever_negative(seconds: list[float]) -> None:
+    seen = [Observation.rewrite(*pair) for pair in zip(SHAPES, seconds, strict=True)]
+    found = fit(seen, DEFAULT)
+    assert all(getattr(found, name) >= 0 for name in Coefficients.__slots__)
+
+
+def test_what_was_not_observed_stays_as_it_was() -> None:
+    seen = [Observation.rewrite(Shape(1, 1, 0, 0), 100.0)]
+    found = fit(seen, TRUTH)
+    assert found.read_per_mb == TRUTH.read_per_mb
+    assert found.rewrite_per_gb_sop_feature == pytest.approx(TRUTH.rewrite_per_gb_sop_feature)
+    assert found.rewrite_seconds(Shape(1, 1, 0, 0)) == pytest.approx(100, rel=0.05)
+
+
+def test_newer_observations_weigh_more() -> None:
+    shape = Shape(1, 1, 0, 0)
+    old, new = Observation.rewrite(shape, 50.0), Observation.rewrite(shape, 100.0)
+    model = CostModel().with_observations([old] * 30 + [new] * 30, "refreshed")
+    assert 75 < model.coefficients.rewrite_seconds(shape) < 100
+    assert fit([old] * 30 + [new] * 30, DEFAULT).rewrite_seconds(shape) > fit(
+        [new] * 30 + [old] * 30, DEFAULT
+    ).rewrite_seconds(shape)
+
+
+def test_only_the_newest_observations_are_kept() -> None:
+    model = CostModel()
+    for _ in range(3):
+        model = model.with_observations(observations(TRUTH), "refreshed")
+    kinds = [observation.kind for observation in model.observations]
+    assert kinds.count("rewrite") == 64
+    assert kinds.count("read") == 27
+    assert model.describe() == "refreshed coefficients, from 64 rewrites and 27 scans"
+
+
+def test_a_model_survives_being_stored() -> None:
+    model = CostModel().with_observations(observations(TRUTH), "calibrated")
+    assert CostModel.from_json(model.to_json()) == model
+
+
+def test_a_model_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(SkipstoneError, match=r"here\.json cannot be read"):
+        CostModel.from_json({"coefficients": {}}, "here.json")
+
+
+def grid(*axes: Dimension | Clusters) -> Grid:
+    return Grid(axes, np.zeros(1, np.int32), 1)
+
+
+CLUSTERS = Clusters((CUT_X, CUT_Y), np.zeros((1, 1), np.uint64), np.zeros(1, np.int32), 0, 1)
+VECTORS = VectorMap(
+    (CUT_X, CUT_Y), np.zeros((1, 1), np.uint64), np.zeros(1, np.int32), np.ones(1, np.int32), 0, 1
+)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "kept", "z", "sop", "additional"),
+    [
+        (grid(Dimension(X, (5,)), Dimension(Y, (5,))), (), 2, 0, 0),
+        (grid(Dimension(X, (5,)), CLUSTERS), (CUT_X, CUT_Y), 1, 2, 0),
+        (VECTORS, (CUT_X, CUT_Y, Comparison("=", X, Y)), 0, 2, 1),
+        (Tree(Split(CUT_X, 0, Split(CUT_Y, 1, Split(CUT_X, 2, 3))), 4), (), 0, 3, 0),
+        (Partitioned(Y, (1,), (VECTORS,)), (), 1, 2, 0),
+    ],
+)
+def test_shapes_count_what_is_computed_per_row(
+    assignment: Grid, kept: tuple[Expr, ...], z: int, sop: int, additional: int
+) -> None:
+    assert shape_of(assignment, kept, 2e9) == Shape(2.0, z, sop, additional)
+
+
+def test_what_rows_are_placed_by() -> None:
+    assert placed_by(grid(Dimension(X, (5,)), CLUSTERS)) == ((X,), (CUT_X, CUT_Y))
+    assert placed_by(Tree(Split(CUT_X, 0, 1), 2)) == ((), (CUT_X,))
