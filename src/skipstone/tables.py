@@ -163,8 +163,7 @@ class Table(IndexedTable):
 
     def optimize_new(self, blocks_worth: float = 2.0, progress: Progress | None = None) -> OptimizeReport:
         """Lay out only the files that no layout covers yet, once enough rows have gathered."""
-        files = self._current()
-        return optimize_new(self.spark, self._runtime, files, blocks_worth, progress)
+        return optimize_new(self.spark, self._runtime, self._current, blocks_worth, progress)
 
     def auto(
         self,

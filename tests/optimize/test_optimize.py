@@ -74,6 +74,28 @@ def test_appended_rows_are_read_then_laid_out_alone(
     assert len(laid_out & set(table.files().files.paths)) > len(laid_out) // 2
 
 
+def test_new_rows_are_laid_out_one_partition_of_the_table_at_a_time(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = "SELECT id, pmod(xxhash64(id), 1000) AS k, id % 2 AS p FROM range(0, {}, 1, 2)"
+    path = str(tmp_path / "parted")
+    spark.sql(rows.format(6_000)).write.format("delta").partitionBy("p").save(path)
+    table = skipstone.table(spark, f"parted={path}")
+    log = Workload(tuple(Query(f"SELECT * FROM parted WHERE k < {most}") for most in (50, 100)))
+    table.optimize(log, "range", block_rows=300)
+    even = {name for name in table.files().files.paths if "p=0" in name}
+    for rows_added, parts in ((2_000, "p = 1"), (100, "p = 0")):
+        added = spark.sql(rows.format(2 * rows_added)).where(parts)
+        added.write.format("delta").mode("append").save(path)
+    before = hash_of(table.frame())
+    report = table.optimize_new()
+    assert report.rows == 2_000
+    assert hash_of(table.frame()) == before
+    after = table.files().files.paths
+    assert even < {name for name in after if "p=0" in name}
+    assert "awaited" in table.optimize_new().reason
+
+
 def test_deleted_rows_stay_deleted(spark: SparkSession, shipments: Make, log: Workload) -> None:
     table = shipments()
     spark.sql(

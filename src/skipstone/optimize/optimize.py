@@ -91,32 +91,75 @@ def _report(
 def optimize_new(
     spark: SparkSession,
     runtime: Runtime,
-    files: TableFiles,
+    reopen: Callable[[], TableFiles],
     blocks_worth: float = 2.0,
     progress: Progress | None = None,
 ) -> OptimizeReport:
     """Lay out the files that no layout covers, by the strategy and the workload of the newest layout.
 
-    Nothing is done until ``blocks_worth`` blocks of new rows have gathered. The other files stay.
+    A partition of the table waits until ``blocks_worth`` blocks of its rows have gathered; then those files
+    are rewritten, in a commit of their own. All other files stay. ``reopen`` lists the table's files anew.
     """
-    catalog = runtime.catalog(files.root)
-    layout = newest_layout(files.files, catalog)
+    files = reopen()
+    layout = newest_layout(files.files, runtime.catalog(files.root))
     if not layout:
         raise SkipstoneError(f"{files.root} has no layout yet; optimize it with a query log first.")
     record = load_layout(runtime.store(files.root), layout)
-    places = unclustered_files(files.files, catalog, record.block_rows)
-    rows = files.live(spark, places).count() if len(places) else 0
-    if rows < blocks_worth * record.block_rows:
+    waiting = _waiting(runtime, files, record)
+    rows = {part: files.live(spark, places).count() for part, places in waiting.items()}
+    ready = [part for part, count in rows.items() if count >= blocks_worth * record.block_rows]
+    if not ready:
+        outside = sum(rows.values())
+        where = "" if len(rows) < 2 else f" in {len(rows):,} partitions"
         reason = (
-            f"only {rows:,} rows lie outside the layout; "
+            f"only {outside:,} rows lie outside the layout{where}; "
             f"{blocks_worth:g} blocks of {record.block_rows:,} rows are awaited"
         )
+        count = sum(len(places) for places in waiting.values())
         return OptimizeReport(
-            files.root, record.strategy, "", reason, None, None, len(places), len(places), rows, 0.0, 0.0, -1
+            files.root,
+            record.strategy,
+            "",
+            reason,
+            None,
+            None,
+            count,
+            count,
+            sum(rows.values()),
+            0.0,
+            0.0,
+            -1,
         )
-    return optimize_table(
-        spark, runtime, files, _entries(record), (), record.strategy, _wishes(record), progress, places
-    )
+    reports = []
+    for part in ready:
+        files = reopen()
+        places = _waiting(runtime, files, record)[part]
+        workload, wishes = _entries(record), _wishes(record)
+        reports.append(
+            optimize_table(spark, runtime, files, workload, (), record.strategy, wishes, progress, places)
+        )
+    return _together(reports)
+
+
+def _waiting(runtime: Runtime, files: TableFiles, record: LayoutRecord) -> dict[str, Counts]:
+    """The places of the files outside the layout, by partition of the table."""
+    parts = files.partitions()
+    found: dict[str, list[int]] = {}
+    for place in unclustered_files(files.files, runtime.catalog(files.root), record.block_rows).tolist():
+        found.setdefault(parts[place], []).append(place)
+    return {part: np.array(found[part], np.int64) for part in sorted(found)}
+
+
+def _together(reports: Sequence[OptimizeReport]) -> OptimizeReport:
+    """One report about several partitions."""
+    if len(reports) == 1:
+        return reports[0]
+    total = reports[-1].to_dict()
+    for name in ("files_before", "files_after", "rows", "fit_seconds", "rewrite_seconds"):
+        total[name] = sum(getattr(report, name) for report in reports)
+    total["percent_before"] = total["percent_after"] = None
+    total["reason"] = f"{len(reports):,} partitions, one after the other"
+    return OptimizeReport(**total)  # type: ignore[arg-type]
 
 
 def _entries(record: LayoutRecord) -> tuple[LoggedFilter, ...]:

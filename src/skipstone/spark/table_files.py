@@ -54,6 +54,10 @@ class TableFiles:
         bits = packed_bits(chosen, len(self.files))
         return DataFrame(self.handle.live(spark._jsparkSession, bits), spark)
 
+    def partitions(self) -> tuple[str, ...]:
+        """A text for each file of a Delta table, the same for the files of one partition."""
+        return tuple(bytes(self.handle.partitions()).decode().split("\0")) if len(self.files) else ()
+
     def per_file(self, spark: SparkSession, aggregate: DataFrame) -> tuple[DataFrame, Counts]:
         """One row per file of an aggregate over a frame of this table, and the files' places."""
         found = self.handle.perFile(spark._jsparkSession, aggregate._jdf)

@@ -51,6 +51,21 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         return snapshot.metadata().partitionSchema().json();
     }
 
+    /** The partition that each file belongs to, as JSON of its values; the same text for the same partition. */
+    public byte[] partitions() throws Exception {
+        String[] out = new String[files.length];
+        for (int i = 0; i < files.length; i++) {
+            java.util.Map values = new java.util.TreeMap();
+            scala.collection.Iterator entries = files[i].partitionValues().iterator();
+            while (entries.hasNext()) {
+                scala.Tuple2 entry = (scala.Tuple2) entries.next();
+                values.put(entry._1(), entry._2());
+            }
+            out[i] = CatalystJson.text(values);
+        }
+        return String.join("\0", out).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    }
+
     /** Deletion vectors are left off: a restored table may bring the deleted rows back. */
     public Dataset frame(SparkSession session, byte[] chosen) {
         return read(session, chosen, true);
