@@ -56,9 +56,10 @@ def run(
         _render_alone(replayed, alone)
     tell(f'\n4. skipstone explain {orders} "{replay.headline(explained)}"')
     tell(str(explanation))
-    tell(f"\n5. skipstone optimize {orders} --queries {queries}")
+    block_rows = max(1, rows // demo_data.FILES)
+    tell(f"\n5. skipstone optimize {orders} --queries {queries} --block-rows {block_rows}")
     with progress() as told:
-        optimized = table.optimize(log, progress=told)
+        optimized = table.optimize(log, block_rows=block_rows, progress=told)
     if not as_json:
         optimize.render(optimized)
     tell(f"\n6. skipstone replay {orders} --queries {queries}")
@@ -70,6 +71,7 @@ def run(
         print_json(report | {"files_read_by_delta_alone": alone, "directory": str(where)})
         return
     replay.render(after)
+    tell(f"The same queries, as the table lay: {_scanned(replayed)}; now {_scanned(after)}.")
     tell(_next_steps(where))
 
 
@@ -107,6 +109,11 @@ def _render_alone(replayed: ReplayReport, alone: list[int]) -> None:
     skipped = sum(query.files_read for query in replayed.queries)
     total = sum(query.files_total for query in replayed.queries)
     typer.echo(f"Files read: {skipped:,} of {total:,}; with Delta's own skipping alone {sum(alone):,}.")
+
+
+def _scanned(report: ReplayReport) -> str:
+    total = report.summary()
+    return f"{total['percent_scanned']:.1f} % of the rows scanned"
 
 
 def _next_steps(where: Path) -> str:

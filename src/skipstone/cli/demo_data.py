@@ -12,7 +12,7 @@ from pathlib import Path
 
 import skipstone
 
-__all__ = ["EXPRESSIONS", "FEATURES", "QUERIES", "write_orders"]
+__all__ = ["EXPRESSIONS", "FEATURES", "FILES", "QUERIES", "write_orders"]
 
 FILES = 64
 _HUBS = 4
