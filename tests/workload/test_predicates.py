@@ -82,4 +82,4 @@ def test_what_is_left_out_is_refused_with_a_reason() -> None:
 def test_scans_of_one_table_become_log_entries() -> None:
     scans = (TableScan("t", equal(X, 1), ("x",)), TableScan("u", equal(Y, 1), ("y",)))
     parsed = ParsedWorkload((ParsedQuery(Query("SELECT 1", count=7), scans),))
-    assert logged_filters(parsed, "t") == (LoggedFilter(equal(X, 1), 7.0, None, "SELECT 1"),)
+    assert logged_filters(parsed, "t") == (LoggedFilter(equal(X, 1), 7.0, None, "SELECT 1", ("x",)),)

@@ -273,7 +273,7 @@ public final class QueryLog extends SparkListener {
         }
         long files = metric(scan, "numFiles");
         long bytes = metric(scan, "filesSize");
-        if (files <= 0L) {
+        if (files <= 0L || bytes <= 0L) {
             // A plan that runs again keeps its list of files, but not the metrics of the first run.
             files = scan.selectedPartitions().totalNumberOfFiles();
             bytes = scan.selectedPartitions().totalFileSize();
