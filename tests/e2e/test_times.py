@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
-from tests.e2e.checks import assert_reads_all, assert_same, assert_skips, indexed, settings, write_files
+from pyspark.sql import DataFrame, SparkSession
+from tests.e2e.checks import assert_same, assert_skips, indexed, settings, write_files
 
 import skipstone
 
@@ -84,20 +84,24 @@ def test_the_session_time_zone_may_change_after_indexing(times: skipstone.Table,
         assert_skips(times, "SELECT id FROM times WHERE CAST(ts AS DATE) < DATE'1500-01-01'", rows=10, read=1)
 
 
-def test_reader_modes_given_for_the_session_or_one_read_are_respected(times: skipstone.Table) -> None:
-    spark = times.spark
-    if "delta" in times.source:
-        pytest.skip("Delta has no such read options")
-    with settings(spark, spark__sql__parquet__datetimeRebaseModeInRead="LEGACY"):
-        assert_reads_all(times, "SELECT id FROM times WHERE d < DATE'1582-10-15'", rows=10)
-    assert_same(
-        spark,
-        lambda: (
-            spark.read.option("datetimeRebaseMode", "LEGACY").parquet(times.source).where("d < '1582-10-15'")
-        ),
-    )
-    frame = spark.read.option("datetimeRebaseMode", "LEGACY").parquet(times.source).where("d < '1582-10-15'")
-    (scan,) = times.explain(frame).scans
+def test_a_reader_mode_of_the_session_is_respected(times: skipstone.Table) -> None:
+    query = "SELECT id FROM times WHERE d < DATE'1582-10-15'"
+    with settings(times.spark, spark__sql__parquet__datetimeRebaseModeInRead="LEGACY"):
+        assert_same(times.spark, query, rows=10)
+        (scan,) = times.explain(query).scans
+        assert scan.files_skipped == 0
+        assert times.status().files_indexed == 0
+    assert times.status().files_indexed == 4
+
+
+@pytest.mark.parametrize("times", ["parquet"], indirect=True)
+def test_a_reader_mode_of_one_read_is_respected(times: skipstone.Table) -> None:
+    def frame() -> DataFrame:
+        legacy = times.spark.read.option("datetimeRebaseMode", "LEGACY")
+        return legacy.parquet(times.source).where("d < '1582-10-15'")
+
+    assert_same(times.spark, frame)
+    (scan,) = times.explain(frame()).scans
     assert scan.files_read == scan.files_total
     assert "datetimerebasemode" in scan.failure.lower()
 

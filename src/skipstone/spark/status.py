@@ -49,12 +49,14 @@ def table_status(spark: SparkSession, runtime: Runtime, files: TableFiles) -> Ta
     except SkipstoneError as error:
         problem = str(error)
     catalog = runtime.catalog(files.root)
-    known = zip(catalog.files.sizes, catalog.files.times, strict=True)
+    # Entries made under other reader settings are not used by this session.
+    usable = (~catalog.foreign(runtime.settings(spark))).tolist()
+    known = zip(catalog.files.sizes, catalog.files.times, usable, strict=True)
     entries = dict(zip(catalog.files.paths, known, strict=True))
     indexed = [
         path
         for path, size, time in zip(files.files.paths, files.files.sizes, files.files.times, strict=True)
-        if entries.get(path) == (size, time)
+        if entries.get(path) == (size, time, True)
     ]
     rows = dict(zip(catalog.files.paths, catalog.blocks.rows.tolist(), strict=True))
     return TableStatus(
