@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -31,7 +30,13 @@ from skipstone.predicate.codec import to_json
 from skipstone.predicate.expr import Column
 from skipstone.spark import SparkSession
 from skipstone.spark.assign import with_block
-from skipstone.spark.kept import Kept, columns_to_keep, expressions_to_keep, features_to_keep
+from skipstone.spark.kept import (
+    Kept,
+    columns_to_keep,
+    expressions_to_keep,
+    features_to_keep,
+    still_to_keep,
+)
 from skipstone.spark.progress import Progress
 from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
@@ -165,14 +170,16 @@ def _to_keep(
     more = [names.sql(f.predicate) for f in prepared.features_of(fitted) if f.predicate not in wanted]
     for feature in features_to_keep(spark, none, files.schema, more):
         wanted.setdefault(feature.predicate, feature)
-    # What a user asked for may read a column that has gone since; then it is forgotten.
     asked = [segment for segment in runtime.catalog(files.root).segments if not segment.layout]
-    for text in dict.fromkeys(text for segment in asked for text in segment.texts.values()):
-        with suppress(SkipstoneError):
-            for item in expressions_to_keep(spark, none, files.schema, (text,)):
-                kept.setdefault(item.expr, item)
-    for text in dict.fromkeys(feature.text for segment in asked for feature in segment.blocks.features):
-        with suppress(SkipstoneError):
-            for feature in features_to_keep(spark, none, files.schema, (text,)):
-                wanted.setdefault(feature.predicate, feature)
+    items, others = still_to_keep(
+        spark,
+        none,
+        files.schema,
+        [text for segment in asked for text in segment.texts.values()],
+        [feature.text for segment in asked for feature in segment.blocks.features],
+    )
+    for item in items:
+        kept.setdefault(item.expr, item)
+    for feature in others:
+        wanted.setdefault(feature.predicate, feature)
     return tuple(kept.values()), tuple(wanted.values())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -19,12 +18,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, Files, Segment, merge, publish
 from skipstone.catalog.store import replace_all
-from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import BlockSet, Counts, Feature
 from skipstone.predicate.expr import Column, Expr
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind
-from skipstone.spark.kept import Kept, columns_to_keep, expressions_to_keep, features_to_keep
+from skipstone.spark.kept import (
+    Kept,
+    columns_to_keep,
+    expressions_to_keep,
+    features_to_keep,
+    still_to_keep,
+)
 from skipstone.spark.progress import Progress, watch
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
@@ -128,14 +132,12 @@ def _what_to_keep(
         kept.setdefault(item.expr, item)
     wanted = list(features_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(features))))
     if not rebuild:
-        # What was asked for once may read a column that has gone since; then it is forgotten.
-        for text in _others(catalog.expression_texts, expressions):
-            with suppress(SkipstoneError):
-                for item in expressions_to_keep(spark, frame, files.schema, (text,)):
-                    kept.setdefault(item.expr, item)
-        for text in _others((feature.text for feature in catalog.blocks.features), features):
-            with suppress(SkipstoneError):
-                wanted += features_to_keep(spark, frame, files.schema, (text,))
+        texts = _others(catalog.expression_texts, expressions)
+        others = _others((feature.text for feature in catalog.blocks.features), features)
+        items, more = still_to_keep(spark, frame, files.schema, texts, others)
+        for item in items:
+            kept.setdefault(item.expr, item)
+        wanted += more
     return tuple(kept.values()), tuple({feature.predicate: feature for feature in wanted}.values())
 
 

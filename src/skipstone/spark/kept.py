@@ -7,7 +7,8 @@ find it. Both come from the same Catalyst expression, after the optimizer, as li
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from skipstone.spark.catalyst_json import expression_json
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.types_json import type_from_object
 
-__all__ = ["Kept", "columns_to_keep", "expressions_to_keep", "features_to_keep"]
+__all__ = ["Kept", "columns_to_keep", "expressions_to_keep", "features_to_keep", "still_to_keep"]
 
 _UNSUPPORTED = (Kind.OTHER, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 _SENTENCES = {
@@ -115,6 +116,21 @@ def features_to_keep(
             raise SkipstoneError(f"The feature {text} is a {kind.simpleString()}, not a condition.")
         features.append(Feature(normalize(_read(spark, frame, schema, text, "feature")), text))
     return tuple(features)
+
+
+def still_to_keep(
+    spark: SparkSession, frame: DataFrame, schema: str, expressions: Iterable[str], features: Iterable[str]
+) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
+    """What was asked for once, except for what cannot be read any more, such as that of a dropped column."""
+    kept: list[Kept] = []
+    wanted: list[Feature] = []
+    for text in dict.fromkeys(expressions):
+        with suppress(SkipstoneError):
+            kept += expressions_to_keep(spark, frame, schema, (text,))
+    for text in dict.fromkeys(features):
+        with suppress(SkipstoneError):
+            wanted += features_to_keep(spark, frame, schema, (text,))
+    return tuple(kept), tuple(wanted)
 
 
 def _read(spark: SparkSession, frame: DataFrame, schema: str, text: str, what: str) -> Expr:
