@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from skipstone.predicate.blocks import BlockSet, Statistics
-from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.spark.kept import columns_to_keep, expressions_to_keep, features_to_keep
 from skipstone.spark.statistics import compute
 from skipstone.tables import table
@@ -29,6 +29,7 @@ def blocks_of(
     files: Sequence[pa.Table],
     expressions: Sequence[str] = (),
     features: Sequence[str] = (),
+    known: Mapping[str, Sequence[Value]] = {},
 ) -> BlockSet:
     folder.mkdir(exist_ok=True)
     for place, rows in enumerate(files):
@@ -38,7 +39,9 @@ def blocks_of(
     none = found.frame(spark, np.zeros(0, np.int64))
     kept = columns_to_keep(found.schema, found.partition_schema)
     kept += expressions_to_keep(spark, none, found.schema, expressions)
-    return compute(spark, found, order, kept, features_to_keep(spark, none, found.schema, features))
+    wanted = features_to_keep(spark, none, found.schema, features)
+    values = {item.expr: known[item.sql.strip("`")] for item in kept if item.sql.strip("`") in known}
+    return compute(spark, found, order, kept, wanted, values)
 
 
 def column(blocks: BlockSet, name: str) -> Statistics:
@@ -309,3 +312,19 @@ def test_statistics_are_the_same_without_generated_code(
     key: Expr
     for key in fast.statistics:
         assert bounds(fast.statistics[key]) == bounds(slow.statistics[key])
+
+
+def test_known_values_complete_the_sets_of_files_that_a_sample_misses(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    days = [dt.date(2000, 1, 1) + dt.timedelta(place) for place in range(30)]
+    # As the files of a layout are: each has one value only, so some files cannot show them all.
+    files = [pa.table({"s": [str(day)] * 9, "d": [day] * 9}) for day in days]
+    known = {"s": tuple(map(str, days)), "d": tuple((day - EPOCH).days for day in days)}
+    alone = blocks_of(spark, tmp_path / "t", files)
+    helped = blocks_of(spark, tmp_path / "t", files, known=known)
+    for name, values in known.items():
+        sets = column(alone, name).values
+        assert sets is None or not sets.known.all()
+        assert [value_set(column(helped, name), place) for place in range(30)] == [{v} for v in values]
+        assert bounds(column(helped, name)) == bounds(column(alone, name)) == [(v, v) for v in values]

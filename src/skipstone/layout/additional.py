@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 
 from skipstone.layout.filtered import atoms_of, subjects
 from skipstone.layout.sample import Fitting
-from skipstone.layout.simulate import MOST_VALUES
-from skipstone.predicate.blocks import Feature
+from skipstone.predicate.blocks import MOST_VALUES, Feature
 from skipstone.predicate.expr import Comparison, Expr, Literal, is_opaque
 from skipstone.predicate.render import to_sql
 

@@ -29,8 +29,8 @@ from skipstone.layout.pack import pack
 from skipstone.layout.quantiles import places_of
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Fitting, Formula
-from skipstone.layout.simulate import MOST_VALUES, SET_KINDS, feature_bits
-from skipstone.predicate.blocks import Feature, Words
+from skipstone.layout.simulate import feature_bits
+from skipstone.predicate.blocks import MOST_VALUES, SET_KINDS, Feature, Words
 from skipstone.predicate.expr import And, Comparison, Expr, In, Literal, Or, type_of
 from skipstone.predicate.normalize import conjuncts
 from skipstone.workload.candidates import compared

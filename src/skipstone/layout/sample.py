@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from skipstone.predicate.blocks import Feature
-from skipstone.predicate.expr import Expr, Value
+from skipstone.predicate.blocks import MOST_VALUES, SET_KINDS, Feature
+from skipstone.predicate.expr import Expr, Value, type_of
 
 __all__ = ["Fitting", "Formula", "Sample", "WorkloadView"]
 
@@ -56,6 +57,14 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.bits)
+
+    def few_values(self) -> dict[Expr, tuple[Value, ...]]:
+        """The values of what has few enough for value sets."""
+        kinds = {expr: column for expr, column in self.columns.items() if type_of(expr).kind in SET_KINDS}
+        distinct = {expr: pc.unique(column).drop_null() for expr, column in kinds.items()}
+        return {
+            expr: tuple(found.to_pylist()) for expr, found in distinct.items() if len(found) <= MOST_VALUES
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,17 +23,23 @@ from skipstone.layout.assignment import Numbers
 from skipstone.layout.pack import pack
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Sample, WorkloadView
-from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
+from skipstone.predicate.blocks import (
+    MOST_VALUES,
+    SET_KINDS,
+    BlockSet,
+    Counts,
+    Feature,
+    Statistics,
+    ValueSets,
+    Words,
+)
 from skipstone.predicate.expr import And, Expr, Or, type_of
 from skipstone.predicate.prune import prune
-from skipstone.predicate.types import Kind, Type
+from skipstone.predicate.types import Type
 
-__all__ = ["MOST_VALUES", "SET_KINDS", "Simulation", "feature_bits", "simulate", "virtual_blocks"]
+__all__ = ["Simulation", "feature_bits", "simulate", "virtual_blocks"]
 
 Bits = npt.NDArray[np.bool_]
-MOST_VALUES = 40
-"""Value sets are kept for columns with at most so many values, as indexing does."""
-SET_KINDS = (Kind.STRING, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.DATE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

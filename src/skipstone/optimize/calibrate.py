@@ -150,6 +150,7 @@ class _Bench:
             sort=(_NUMBERS[0],),
             kept=columns_to_keep(files.schema, files.partition_schema),
             features=features_to_keep(self._spark, none, files.schema, texts),
+            values={},
             layout="calibration",
             created="",
         )

@@ -130,6 +130,8 @@ def rewrite_table(
         sort=sort,
         kept=kept,
         features=features,
+        # A file of a layout shows few of a column's values, so the new files are no sample of them.
+        values=prepared.fitting.sample.few_values(),
         layout=layout_id,
         created=created,
     )

@@ -16,12 +16,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skipstone.predicate.expr import Column, Expr, Value, columns_of, type_of
-from skipstone.predicate.types import Type
+from skipstone.predicate.types import Kind, Type
 
-__all__ = ["BlockSet", "Counts", "Feature", "Statistics", "ValueSets", "Words"]
+__all__ = ["MOST_VALUES", "SET_KINDS", "BlockSet", "Counts", "Feature", "Statistics", "ValueSets", "Words"]
 
 Counts = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+MOST_VALUES = 40
+"""Value sets are made for columns and expressions with at most so many values, of these kinds."""
+SET_KINDS = (Kind.STRING, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.DATE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,17 +13,17 @@ need the last three bits, if these are 001, 110 and 010.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
-from skipstone.predicate.blocks import ValueSets
-from skipstone.predicate.expr import Value
+from skipstone.predicate.blocks import MOST_VALUES, SET_KINDS, ValueSets
+from skipstone.predicate.expr import Expr, Value
 from skipstone.predicate.types import Kind, Type
 from skipstone.spark.kept import Kept
 from skipstone.spark.stored_bounds import canonical_values
@@ -31,11 +31,9 @@ from skipstone.spark.table_files import TableFiles
 
 __all__ = ["Dictionary", "find_dictionaries", "value_sets"]
 
-_MOST_VALUES = 40
 _LONGEST = 128
 _OTHER = 62
 _ROWS = 2_000
-_KINDS = (Kind.STRING, Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.DATE)
 _HASH_OF_NULL = 42
 _WIDEST_TABLE = 11
 
@@ -55,20 +53,12 @@ class Dictionary:
         size = 1 << self.width
         values, bits = [f"CAST(NULL AS {self.type.text})"] * size, ["0L"] * size
         for place, number in enumerate(self.slots):
-            values[number] = self._literal(self.values[place])
+            values[number] = _literal(self.type, self.values[place])
             bits[number] = f"{1 << place}L"
         slot = f"(shiftright(hash({value}), {self.shift}) & {size - 1})"
         expected = f"array({', '.join(values)})[{slot}]"
         other = f"CASE WHEN {expected} = {value} OR {value} IS NULL THEN 0L ELSE {1 << _OTHER}L END"
         return f"array({', '.join(bits)})[{slot}] | {other}"
-
-    def _literal(self, value: Value) -> str:
-        if self.type.kind is Kind.DATE:
-            return f"date_from_unix_date({value})"
-        if isinstance(value, str):
-            # Text in quotes would be read by the session's rules for escapes.
-            return f"CAST(X'{value.encode().hex()}' AS STRING)"
-        return f"CAST({value}L AS {self.type.text})"
 
     def complete(self, words: pa.Array) -> npt.NDArray[np.bool_]:
         """The blocks whose values are all in the dictionary."""
@@ -78,22 +68,32 @@ class Dictionary:
 
 
 def find_dictionaries(
-    sampled: DataFrame, files: TableFiles, kept: Sequence[Kept], values: Sequence[str]
+    sampled: DataFrame,
+    files: TableFiles,
+    kept: Sequence[Kept],
+    texts: Sequence[str],
+    known: Mapping[Expr, Sequence[Value]],
 ) -> dict[int, Dictionary]:
-    """Dictionaries of the kept columns that show few values in the first rows of the sampled files.
+    """Dictionaries of what is kept and shows few values: known ones and those in some sampled rows.
 
-    ``values`` is the SQL of what is kept.
+    The first rows of the sampled files are looked at. ``texts`` is the SQL of what is kept.
     """
-    candidates = {place: item for place, item in enumerate(kept) if item.type.kind in _KINDS}
+    candidates = {place: item for place, item in enumerate(kept) if item.type.kind in SET_KINDS}
     if not candidates:
         return {}
-    columns = [sql for place, item in candidates.items() for sql in _sampled(place, item, values[place])]
-    sample = files.first_rows(sampled.sparkSession, sampled.selectExpr(*columns), _ROWS).toArrow()
-    found = {
-        place: _dictionary(item.type, sample[f"value{place}"], sample[f"hash{place}"])
-        for place, item in candidates.items()
-    }
-    return {place: dictionary for place, dictionary in found.items() if dictionary is not None}
+    spark = sampled.sparkSession
+    columns = [sql for place, item in candidates.items() for sql in _sampled(place, item, texts[place])]
+    sample = files.first_rows(spark, sampled.selectExpr(*columns), _ROWS).toArrow()
+    hashes = _hashes(
+        spark, {place: (item.type, known.get(item.expr, ())) for place, item in candidates.items()}
+    )
+    found = {}
+    for place, item in candidates.items():
+        rows = pa.table({"value": sample[f"value{place}"], "hash": sample[f"hash{place}"]})
+        dictionary = _dictionary(item.type, rows, known.get(item.expr, ()), hashes.get(place, ()))
+        if dictionary is not None:
+            found[place] = dictionary
+    return found
 
 
 def _sampled(place: int, item: Kept, value: str) -> tuple[str, str]:
@@ -102,21 +102,48 @@ def _sampled(place: int, item: Kept, value: str) -> tuple[str, str]:
     return f"{plain} AS value{place}", f"hash({value}) AS hash{place}"
 
 
-def _dictionary(type_: Type, column: pa.ChunkedArray, hashes: pa.ChunkedArray) -> Dictionary | None:
-    distinct = pa.table({"value": column, "hash": hashes}).group_by(["value", "hash"]).aggregate([])
-    distinct = distinct.filter(pc.is_valid(distinct["value"]))
-    if not 0 < len(distinct) <= _MOST_VALUES or len(distinct) * 4 > len(column):
+def _hashes(
+    spark: SparkSession, known: Mapping[int, tuple[Type, Sequence[Value]]]
+) -> dict[int, tuple[int, ...]]:
+    """Spark's hashes of known values. The optimizer computes them all; no job runs."""
+    lists = {
+        place: f"array({', '.join(f'hash({_literal(type_, value)})' for value in values)}) AS hash{place}"
+        for place, (type_, values) in known.items()
+        if values
+    }
+    if not lists:
+        return {}
+    row = spark.sql(f"SELECT {', '.join(lists.values())}").first()
+    assert row is not None
+    return {place: tuple(row[f"hash{place}"]) for place in lists}
+
+
+def _literal(type_: Type, value: Value) -> str:
+    if type_.kind is Kind.DATE:
+        return f"date_from_unix_date({value})"
+    if isinstance(value, str):
+        # Text in quotes would be read by the session's rules for escapes.
+        return f"CAST(X'{value.encode().hex()}' AS STRING)"
+    return f"CAST({value}L AS {type_.text})"
+
+
+def _dictionary(
+    type_: Type, rows: pa.Table, known: Sequence[Value], hashes: Sequence[int]
+) -> Dictionary | None:
+    distinct = rows.group_by(["value", "hash"]).aggregate([]).filter(pc.is_valid(pc.field("value")))
+    if len(distinct) > MOST_VALUES or (not known and len(distinct) * 4 > len(rows)):
         return None
-    distinct = distinct.sort_by("value").combine_chunks()
-    values = canonical_values(_flat(distinct["value"]), type_)
-    if any(value is None or (isinstance(value, str) and len(value) > _LONGEST) for value in values):
+    sampled = canonical_values(distinct["value"].combine_chunks(), type_)
+    hash_of = dict(zip(known, hashes, strict=True)) | dict(
+        zip(sampled, distinct["hash"].to_pylist(), strict=True)
+    )
+    if any(value is None or (isinstance(value, str) and len(value) > _LONGEST) for value in hash_of):
         return None
-    table = _table(distinct["hash"].to_numpy())
+    if not 0 < len(hash_of) <= MOST_VALUES:
+        return None
+    values = tuple(sorted(hash_of))
+    table = _table(np.array([hash_of[value] for value in values], np.int32))
     return None if table is None else Dictionary(type_, values, *table)
-
-
-def _flat(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
 def _table(hashes: npt.NDArray[np.int32]) -> tuple[tuple[int, ...], int, int] | None:

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, Files, Segment, merge, publish
 from skipstone.catalog.store import replace_all
-from skipstone.predicate.blocks import BlockSet, Counts, Feature
-from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.blocks import MOST_VALUES, BlockSet, Counts, Feature
+from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind
 from skipstone.spark.kept import (
@@ -82,7 +82,7 @@ def index_files(
     )
     if len(todo):
         with watch(spark, progress, f"indexing {len(todo):,} files"):
-            blocks = compute(spark, files, todo, kept, wanted)
+            blocks = compute(spark, files, todo, kept, wanted, _known_values(catalog))
         settings = runtime.settings(spark)
         if not _has_old_timestamps(files, blocks):
             del settings["user.timezone"]
@@ -102,6 +102,16 @@ def index_files(
         features=tuple(feature.text for feature in wanted),
         seconds=(clock() - started).total_seconds(),
     )
+
+
+def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
+    """What the value sets of earlier entries have: new files may show few of a column's values."""
+    sets = ((expr, statistics.values) for expr, statistics in catalog.blocks.statistics.items())
+    return {
+        expr: values.dictionary
+        for expr, values in sets
+        if values is not None and len(values.dictionary) <= MOST_VALUES
+    }
 
 
 def _has_old_timestamps(files: TableFiles, blocks: BlockSet) -> bool:

@@ -10,7 +10,7 @@ that never become part of the table harm nobody. A crash at any point leaves the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from skipstone.catalog import Segment, publish
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.predicate.blocks import Counts, Feature
-from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.spark.assign import BLOCK
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.janino import new_instance
@@ -52,6 +52,7 @@ class Plan:
     """What a rewrite is to do: which files, in which order, and what to keep of the new ones.
 
     ``assign`` adds each row's block number; ``sort`` is the SQL by which rows are sorted inside a block.
+    ``values`` are what columns of few values are known to have, for the value sets of the new blocks.
     ``layout`` is the id under which the new blocks are known, ``created`` the time of it.
     """
 
@@ -61,6 +62,7 @@ class Plan:
     sort: tuple[str, ...]
     kept: tuple[Kept, ...]
     features: tuple[Feature, ...]
+    values: Mapping[Expr, Sequence[Value]]
     layout: str
     created: str
 
@@ -127,7 +129,7 @@ class Rewriting:
             written, read = self._write(plan)
         everything = np.arange(len(written.files))
         with watch(self._spark, progress, "measuring blocks"):
-            statistics = compute(self._spark, written, everything, plan.kept, plan.features)
+            statistics = compute(self._spark, written, everything, plan.kept, plan.features, plan.values)
         with watch(self._spark, progress, "verifying rows"):
             found = hash_of(written.frame(self._session, everything))
         if found != read:

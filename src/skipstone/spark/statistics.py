@@ -28,7 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, Words
-from skipstone.predicate.expr import Column
+from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.types import Kind
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.dictionaries import Dictionary, find_dictionaries, value_sets
@@ -59,20 +59,29 @@ _GUARDED = {"spark.sql.subexpressionElimination.enabled": "false"}
 # Guarded expressions stay in a projection of their own: inside an aggregate, that setting has no effect.
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _COLLAPSE = "org.apache.spark.sql.catalyst.optimizer.CollapseProject"
+_NONE: Mapping[Expr, Sequence[Value]] = {}
 Named = tuple[str, str]
 """The name of an aggregate and its SQL."""
 
 
 def compute(
-    spark: SparkSession, files: TableFiles, chosen: Counts, kept: Sequence[Kept], features: Sequence[Feature]
+    spark: SparkSession,
+    files: TableFiles,
+    chosen: Counts,
+    kept: Sequence[Kept],
+    features: Sequence[Feature],
+    values: Mapping[Expr, Sequence[Value]] = _NONE,
 ) -> BlockSet:
-    """Statistics of the files at the chosen places, in that order."""
+    """Statistics of the files at the chosen places, in that order.
+
+    ``values`` are what columns of few values are known to have, for their value sets.
+    """
     computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
     settings = _SETTINGS | (_GUARDED if computes else {})
     job = _job(_session_with(spark, settings), files, chosen, kept, features)
     # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
     sampling = replace(job, session=_session_with(spark, settings | WIDE))
-    dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values)
+    dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values, values)
     numbers: dict[str, pa.Array] = {}
     first = [("rows", "count(1)"), *_feature_words(job.conditions)]
     for part in _parts(kept):
