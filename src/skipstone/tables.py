@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,8 +22,10 @@ from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import Wishes, parse_log, prepare
 from skipstone.optimize.run import OptimizeReport
 from skipstone.optimize.selection import selection_of
+from skipstone.optimize.settle import settle
 from skipstone.optimize.watch import Watch
-from skipstone.spark import DataFrame, SparkSession
+from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
+from skipstone.spark.arrive import Arrival, arrive
 from skipstone.spark.enable import enable
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
@@ -175,11 +178,14 @@ class Table(IndexedTable):
     ) -> Decision:
         """One round of the self-organising loop: decide by the table's own query log and, if it pays, act.
 
-        Without ``act`` nothing is done or written down. ``model`` is this machine's cost model by default.
+        Without ``act`` nothing is done or written down. A table without statistics is indexed first, for only
+        the scans of indexed tables are logged. ``model`` is this machine's cost model by default.
         With ``lazy`` nothing is estimated anew while table and log are much as they were at the last no.
         """
         chosen = policy or Policy()
         files = self._current()
+        if act and files.format == "delta" and not self._runtime.catalog(files.root).segments:
+            self.index(progress=progress)
         since = datetime.now(UTC) - timedelta(days=chosen.window_days)
         scans = read_log(self.spark, self._runtime, files.root, since)
         known = model or load_model(self.spark)
@@ -193,19 +199,43 @@ class Table(IndexedTable):
     ) -> Decision:
         """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
 
-        The rows are in the table whatever becomes of the second step: if that fails, the decision says why.
+        Rows of a table whose layout suits the queries of now take their places in it at once. The rows are
+        in the table whatever becomes of the layout: if that fails, the decision says why.
         """
-        writer = rows.write.format("delta").mode("append")
+        started = time.perf_counter()
+        arrival = self._arrive(rows, policy or Policy())
+        if arrival is None:
+            self._save(rows.write.format("delta").mode("append"))
+        seconds = time.perf_counter() - started
+        try:
+            placed = None
+            if arrival is not None:
+                placed = settle(self.spark, self._runtime, arrival, self._current(), seconds)
+            decision = self.auto(policy=policy, lazy=True, model=model)
+            return decision if placed is None or decision.acted else placed
+        except SkipstoneError as problem:
+            return Decision(datetime.now(UTC).isoformat(), False, "FAILED", str(problem).rstrip("."))
+        finally:
+            if self.name is not None:
+                self.frame().createOrReplaceTempView(self.name)
+
+    def _arrive(self, rows: DataFrame, policy: Policy) -> Arrival | None:
+        """Append rows by the newest layout; None, with nothing appended, if they cannot be."""
+        try:
+            seen = self._situation(policy)
+        except SkipstoneError:
+            # What is wrong is told once the rows are in the table.
+            return None
+        if seen.proven is None:
+            return None
+        with unlogged(self.spark):
+            return arrive(self.spark, self._runtime, seen.files, seen.proven, rows, self._save, self.files)
+
+    def _save(self, writer: DataFrameWriter) -> None:
         if "/" in self.source:
             writer.save(self.source)
         else:
             writer.saveAsTable(self.source)
-        if self.name is not None:
-            self.frame().createOrReplaceTempView(self.name)
-        try:
-            return self.auto(policy=policy, lazy=True, model=model)
-        except SkipstoneError as problem:
-            return Decision(datetime.now(UTC).isoformat(), False, "FAILED", str(problem).rstrip("."))
 
     def watch(
         self,
@@ -223,9 +253,11 @@ class Table(IndexedTable):
 
     def auto_status(self, policy: Policy | None = None) -> AutoStatus:
         """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
-        chosen = policy or Policy()
+        return auto_status(self._situation(policy or Policy()))
+
+    def _situation(self, policy: Policy) -> Situation:
         files = self._current()
         now = datetime.now(UTC)
-        since = now - timedelta(days=chosen.window_days)
+        since = now - timedelta(days=policy.window_days)
         scans = read_log(self.spark, self._runtime, files.root, since)
-        return auto_status(Situation(self._runtime, files, scans, chosen, now))
+        return Situation(self._runtime, files, scans, policy, now)

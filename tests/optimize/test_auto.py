@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
 
 import skipstone
 from skipstone.catalog.decisions import Decision
@@ -131,9 +133,56 @@ def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSessio
     assert (few.acted, few.code) == (False, "WAITING")
     assert 0 < few.numbers["unclustered_bytes"] < few.numbers["awaited_bytes"]
     many = table.append(rows.where("id >= 300 AND id < 3000").coalesce(2), POLICY, EAGER)
-    assert (many.acted, many.numbers["data"]) == (True, "new"), many.sentence
-    assert many.numbers["files"] <= 3 + len(laid_out) // 4
-    assert len(laid_out & set(table.files().files.paths)) > len(laid_out) // 2
+    assert (many.acted, many.code, many.numbers["rows"]) == (True, "LAID_OUT", 2_700), many.sentence
+    assert many.numbers["files"] == 4
+    assert laid_out < set(table.files().files.paths)
+    assert table.frame().count() == 15_000
+    # The few rows that came first still wait; those that took their places do not.
+    seen = table.auto_status(POLICY)
+    assert seen.unclustered_bytes == few.numbers["unclustered_bytes"]
+    assert [decision.code for decision in seen.decisions][-2:] == ["LAID_OUT", "WAITING"]
+    replayed = table.replay(Workload((Query("SELECT sum(id) FROM shipments WHERE k < 50"),)))
+    assert replayed.queries[0].rows_scanned < 3_000
+    assert replayed.queries[0].same_result
+
+
+def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(
+    spark: SparkSession, shipments: Make
+) -> None:
+    table = shipments()
+    ask(table, "CAST(attrs['courier'] AS INT) < 2", "CAST(attrs['courier'] AS INT) = 9")
+    assert table.auto(policy=POLICY, model=EAGER).acted
+    rows = spark.read.format("delta").load(table.source).where("id < 3000")
+    odd = rows.withColumn("attrs", F.expr("map('courier', 'none')"))
+    decision = table.append(odd, POLICY, EAGER)
+    assert decision.code == "LAID_OUT", decision.sentence
+    assert table.frame().where("attrs['courier'] = 'none'").count() == 3_000
+    assert table.frame().count() == 15_000
+    small = Policy(block_rows=300, layouts=("qdtree",), new_blocks=2.0, drift=0.0, drift_queries=0.0)
+    ask(table, "CAST(attrs['courier'] AS INT) = 5", times=90)
+    again = table.auto(policy=small, model=EAGER)
+    assert again.acted, again.sentence
+    assert table.frame().where("attrs['courier'] = 'none'").count() == 3_000
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_failed_append_by_a_layout_is_made_again_unless_its_commit_got_through(
+    spark: SparkSession, shipments: Make, monkeypatch: pytest.MonkeyPatch, committed: bool
+) -> None:
+    table = shipments()
+    ask(table, "k < 50", "k >= 900")
+    assert table.auto(policy=POLICY, model=EAGER).acted
+    rows = spark.read.format("delta").load(table.source).where("id < 3000")
+    save = skipstone.Table._save
+
+    def failing(self: skipstone.Table, writer: DataFrameWriter) -> None:
+        monkeypatch.setattr(skipstone.Table, "_save", save)
+        if committed:
+            save(self, writer)
+        raise PySparkException("the disk is full")
+
+    monkeypatch.setattr(skipstone.Table, "_save", failing)
+    assert (table.append(rows, POLICY, EAGER).code == "LAID_OUT") == committed
     assert table.frame().count() == 15_000
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from skipstone.bench.settings import settings
-from skipstone.catalog.decisions import Decision
+from skipstone.catalog.decisions import Decision, load_decisions
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.policy import Policy
 from skipstone.spark import DataFrame, SparkSession
+from skipstone.spark.runtime import runtime_of
 from skipstone.tables import Table, table
 
 __all__ = ["Automatic", "BlockBytes", "Contestant", "Liquid", "ZorderOnce"]
@@ -116,35 +116,40 @@ class Automatic(Contestant):
     name: str = "automatic"
     policy: Policy = field(default_factory=Policy)
     model: CostModel | None = None
-    decisions: list[Decision] = field(default_factory=list)
-    index_seconds: float = 0.0
     _table: Table | None = None
 
-    def optimise(self, batch: int) -> bool:
-        """What ``Table.append`` does once the rows are in the table."""
-        started = datetime.now(UTC)
+    def insert(self, rows: DataFrame, batch: int) -> None:
+        """Append by ``Table.append``; the table itself is made by the first batch."""
         if self._table is None:
-            # Turned on once: scans of a table without a catalog are not logged.
-            self._table = table(self.spark, str(self.path))
-            begun = self.clock()
-            self._table.index()
-            self.index_seconds = self.clock() - begun
-        decision = self._table.auto(policy=self.policy, lazy=True, model=self.model)
-        # A no that still holds is returned again as it was written down.
-        if datetime.fromisoformat(decision.time) >= started:
-            self.decisions.append(decision)
-        return decision.acted
+            Contestant.insert(self, rows, batch)
+            return
+        started = self.clock()
+        if self._table.append(rows, self.policy, self.model).acted:
+            self.optimised_after.append(batch)
+        self.optimise_seconds += self.clock() - started
+
+    def optimise(self, batch: int) -> bool:
+        """Turned on once, after the first batch."""
+        self._table = table(self.spark, str(self.path))
+        return self._table.auto(policy=self.policy, lazy=True, model=self.model).acted
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """What the table's decision log has."""
+        return load_decisions(runtime_of(self.spark).store(str(self.path)))
 
     def seconds(self) -> dict[str, float]:
         """Where the time of inserts went, and how much of the analysis led to a rewrite."""
-        acted = [decision.numbers for decision in self.decisions if decision.acted]
-        analysis = sum(decision.numbers.get("analysis_seconds", 0.0) for decision in self.decisions)
-        rewrite = sum(numbers["rewrite_seconds"] for numbers in acted)
-        return {
-            "analysis_of_rewrites": sum(numbers["analysis_seconds"] for numbers in acted),
-            "writing": self.write_seconds,
-            "analysis and estimation": analysis,
-            "rewriting": rewrite,
-            "indexing, once": self.index_seconds,
-            "reading the log and the rest": self.optimise_seconds - analysis - rewrite - self.index_seconds,
+        numbers = [decision.numbers for decision in self.decisions()]
+        parts = {
+            "writing in the layout": sum(each.get("write_seconds", 0.0) for each in numbers),
+            "statistics of these": sum(each.get("index_seconds", 0.0) for each in numbers),
+            "analysis and estimation": sum(each.get("analysis_seconds", 0.0) for each in numbers),
+            "rewriting": sum(each.get("rewrite_seconds", 0.0) for each in numbers),
         }
+        rest = self.write_seconds + self.optimise_seconds - sum(parts.values())
+        return {**parts, "writing as it comes, and the rest": rest}
+
+    def analysis_of_rewrites(self) -> float:
+        """Seconds of the analyses that led to a rewrite."""
+        acted = (decision.numbers for decision in self.decisions() if decision.acted)
+        return float(sum(each["analysis_seconds"] for each in acted if "rewrite_seconds" in each))

@@ -128,4 +128,6 @@ def _bytes_of_tasks(context: Any, group: str) -> int:
         if (info := tracker.getJobInfo(job)) is not None
         for stage in info.stageIds
     }
-    return sum(int(store.lastStageAttempt(stage).inputBytes()) for stage in stages)
+    # Stages that were skipped are the first that a full store forgets.
+    known = (stage for stage in stages if tracker.getStageInfo(stage) is not None)
+    return sum(int(store.lastStageAttempt(stage).inputBytes()) for stage in known)

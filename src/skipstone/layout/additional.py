@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from skipstone.layout.filtered import atoms_of, subjects
 from skipstone.layout.sample import Fitting
 from skipstone.predicate.blocks import MOST_VALUES, Feature
-from skipstone.predicate.expr import Comparison, Expr, Literal, is_opaque
+from skipstone.predicate.expr import Column, Comparison, Expr, IsNull, Literal, Not, is_opaque
 from skipstone.predicate.render import to_sql
 
 __all__ = ["additional_features", "hidden"]
@@ -36,6 +36,9 @@ def hidden(fitting: Fitting) -> Callable[[Expr], bool]:
             and predicate.op in _RANGE
             and isinstance(predicate.right, Literal)
         ):
+            return False
+        plain = predicate.arg if isinstance(predicate, Not) else predicate
+        if isinstance(plain, IsNull) and (isinstance(plain.arg, Column) or plain.arg in values):
             return False
         return predicate not in about or values[about[predicate]] > MOST_VALUES
 

@@ -2,8 +2,8 @@
 
 New data first: what no layout covers is laid out once enough has gathered and when that pays (Self-organising
 layouts for Delta (thesis), chapter 5). Otherwise old data, when the workload has drifted and when that pays,
-the part with the largest gain first (:mod:`~skipstone.optimize.stale`). Each time the layout is chosen anew
-among all, for the queries of now.
+the part with the largest gain first (:mod:`~skipstone.optimize.stale`). The layout is chosen among all, for
+the queries of now; while these are those that the newest layout was made for, new data gets its kind again.
 
 Several optimisers may work at once. Delta lets the first commit win; the other notices, writes down that it
 lost and leaves the table to the winner.
@@ -12,13 +12,14 @@ lost and leaves the table to the winner.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from skipstone.catalog.decisions import Decision, load_decisions, save_decision
-from skipstone.catalog.layouts import has_layout, load_layout
+from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.economy import economy_of
@@ -61,6 +62,7 @@ class Situation:
         self.scans = [scan for scan in scans if _aware(scan.time) >= since]
         catalog = runtime.catalog(files.root)
         newest, store = newest_layout(files.files, catalog), runtime.store(files.root)
+        self._newest = newest
         rows = load_layout(store, newest).block_rows if newest and has_layout(store, newest) else 0
         self.unclustered: Counts = (
             unclustered_files(files.files, catalog, rows) if newest else np.arange(len(files.files))
@@ -92,6 +94,12 @@ class Situation:
     def drift(self) -> float | None:
         """The table's drift; None if it has no layout."""
         return drift_of_table(self.layouts, self.files)
+
+    @property
+    def proven(self) -> LayoutRecord | None:
+        """The newest layout, if there are recent queries and they have not drifted away from it."""
+        mine = (layout for layout in self.layouts if layout.record.id == self._newest and self.scans)
+        return next((each.record for each in mine if each.drift.score < self.policy.drift), None)
 
     def numbers(self) -> dict[str, Any]:
         """What every decision is written down with."""
@@ -166,7 +174,10 @@ def _considered(
         )
     if len(seen.unclustered) and seen.unclustered_bytes >= seen.awaited_bytes:
         block_rows = policy.block_rows or _block_rows(seen)
-        weighed = weigh(spark, runtime, files, seen.unclustered, entries, policy, model, block_rows, progress)
+        # What was best for the same queries before will do again; to compare all takes far longer.
+        again = () if seen.proven is None else (seen.proven.strategy,)
+        known = replace(policy, layouts=policy.layouts or again or None)
+        weighed = weigh(spark, runtime, files, seen.unclustered, entries, known, model, block_rows, progress)
         weighed.numbers["data"] = "new"
         if weighed.pays:
             return weighed

@@ -32,9 +32,10 @@ from skipstone.predicate.expr import Expr, Literal, type_of, with_columns
 from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.render import to_sql
 from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.copied import in_session, lenient
 from skipstone.spark.row_hash import hashed_row
 
-__all__ = ["BLOCK", "LogicalNames", "with_block"]
+__all__ = ["BLOCK", "LogicalNames", "arranged", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -75,7 +76,21 @@ def _descend(
 
 
 def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:
-    """The frame with a column :data:`BLOCK`, which is never NULL."""
+    """The frame with a column :data:`BLOCK`, which is never NULL.
+
+    A row for which an expression of the layout fails has a place too: that of NULL.
+    """
+    return in_session(frame.sparkSession, _with_block(lenient(frame), assignment, names))
+
+
+def arranged(frame: DataFrame, blocks: int, sort: Sequence[str]) -> DataFrame:
+    """One partition per block of a frame that has them, sorted by these expressions, and no :data:`BLOCK`."""
+    order = [*[F.expr(text) for text in sort], F.col(BLOCK)]
+    placed = lenient(frame).repartitionById(blocks, BLOCK).sortWithinPartitions(*order)
+    return in_session(frame.sparkSession, placed.drop(BLOCK))
+
+
+def _with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:
     match assignment:
         case Tree(root):
             return _with_tree(frame, root, names)

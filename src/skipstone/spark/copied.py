@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["WIDE", "copied_session"]
+__all__ = ["WIDE", "copied_session", "in_session", "lenient"]
 
 WIDE = {"spark.sql.codegen.wholeStage": "false"}
 """For hundreds of expressions at once: outside of whole-stage code they are compiled piece by piece."""
+
+
+_LENIENT = {"spark.sql.ansi.enabled": "false"}
 
 
 def copied_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
@@ -18,3 +21,18 @@ def copied_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSes
     for key, value in settings.items():
         session.conf.set(key, value)
     return session
+
+
+def in_session(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """The same rows under the settings of another session; what was resolved before keeps its meaning."""
+    dataset = session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
+    plan = frame._jdf.queryExecution().analyzed()
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
+
+
+def lenient(frame: DataFrame, settings: Mapping[str, str] | None = None) -> DataFrame:
+    """The same rows; what is added to them is NULL where its evaluation fails.
+
+    Only for what nothing is concluded from, such as the places of rows.
+    """
+    return in_session(copied_session(frame.sparkSession, {**_LENIENT, **(settings or {})}), frame)

@@ -34,7 +34,7 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import TableFiles
 
-__all__ = ["IndexReport", "index_files"]
+__all__ = ["IndexReport", "index_files", "index_laid_out"]
 
 _MOST_SEGMENTS = 16
 Flags = npt.NDArray[np.bool_]
@@ -83,14 +83,7 @@ def index_files(
     if len(todo):
         with watch(spark, progress, f"indexing {len(todo):,} files"):
             blocks = compute(spark, files, todo, kept, wanted, _known_values(catalog))
-        settings = runtime.settings(spark)
-        if not _has_old_timestamps(files, blocks):
-            del settings["user.timezone"]
-        texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
-        segment = Segment(_some(files.files, todo), blocks, settings, started.isoformat(), texts)
-        publish(runtime.store(files.root), segment, replace=rebuild)
-        runtime.refresh(files.root)
-        _compact(runtime, files)
+        _publish(spark, runtime, files, todo, kept, blocks, started.isoformat(), "", rebuild)
     return IndexReport(
         root=files.root,
         files=len(files.files),
@@ -102,6 +95,38 @@ def index_files(
         features=tuple(feature.text for feature in wanted),
         seconds=(clock() - started).total_seconds(),
     )
+
+
+def index_laid_out(
+    spark: SparkSession, runtime: Runtime, files: TableFiles, places: Counts, layout: str, created: str
+) -> None:
+    """Index files that were written by a layout of this table: with all that was ever asked for."""
+    catalog = runtime.catalog(files.root)
+    none = files.frame(spark, np.zeros(0, np.int64))
+    kept, wanted = _what_to_keep(spark, none, files, catalog, (), (), False)
+    blocks = compute(spark, files, places, kept, wanted, _known_values(catalog))
+    _publish(spark, runtime, files, places, kept, blocks, created, layout)
+
+
+def _publish(
+    spark: SparkSession,
+    runtime: Runtime,
+    files: TableFiles,
+    places: Counts,
+    kept: Sequence[Kept],
+    blocks: BlockSet,
+    created: str,
+    layout: str,
+    rebuild: bool = False,
+) -> None:
+    settings = runtime.settings(spark)
+    if not _has_old_timestamps(files, blocks):
+        del settings["user.timezone"]
+    texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
+    segment = Segment(_some(files.files, places), blocks, settings, created, texts, layout)
+    publish(runtime.store(files.root), segment, replace=rebuild)
+    runtime.refresh(files.root)
+    _compact(runtime, files)
 
 
 def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:

@@ -17,13 +17,12 @@ import numpy as np
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
 
 from skipstone.catalog import Segment, publish
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
-from skipstone.spark.assign import BLOCK
+from skipstone.spark.assign import arranged
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
@@ -33,9 +32,9 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
-__all__ = ["Plan", "Rewriting", "Rewritten"]
+__all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten"]
 
-_SETTINGS = {
+IN_PLACE = {
     # Rows must stay in the partition that they were sent to.
     "spark.sql.adaptive.enabled": "false",
     "spark.databricks.delta.optimizeWrite.enabled": "false",
@@ -45,6 +44,7 @@ _SETTINGS = {
     **WIDE,
     "spark.skipstone.enabled": "false",
 }
+"""Settings under which files are written block by block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Rewriting:
         """Begin: look at the newest version of the table."""
         self._runtime = runtime
         self._spark = spark
-        self._session = copied_session(spark, _SETTINGS)
+        self._session = copied_session(spark, IN_PLACE)
         self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
         self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
         self._check()
@@ -161,11 +161,7 @@ class Rewriting:
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
         partitions = [f"`{name}`" for name in _field_names(self.before.partition_schema)]
-        placed = (
-            plan.assign(counted)
-            .repartitionById(plan.blocks, BLOCK)
-            .sortWithinPartitions(*partitions, *[F.expr(text) for text in plan.sort], BLOCK)
-        )
+        placed = arranged(plan.assign(counted), plan.blocks, (*partitions, *plan.sort))
         handle = self._handle.write(
             self._session._jsparkSession,
             placed.select(*[f"`{name}`" for name in source.columns])._jdf,

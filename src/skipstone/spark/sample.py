@@ -20,6 +20,7 @@ from skipstone.layout.sample import Sample
 from skipstone.predicate.expr import Call, Column, Expr, Value, type_of, walk
 from skipstone.predicate.types import Kind
 from skipstone.spark.assign import LogicalNames
+from skipstone.spark.copied import WIDE, lenient
 from skipstone.spark.stored_bounds import canonical_array
 
 __all__ = ["Drawn", "draw", "ordered_inputs", "packed_bits_sql", "vector_counts"]
@@ -74,9 +75,10 @@ def draw(
     partition: Expr | None = None,
     seed: int = 0,
 ) -> Drawn:
-    """Draw about ``rows`` rows of a frame."""
+    """Draw about ``rows`` rows of a frame; an atom is not TRUE, and a value NULL, where evaluation fails."""
     fraction = min(1.0, rows / max(total_rows, 1))
-    drawn = frame.sample(False, fraction, seed) if fraction < 1.0 else frame
+    # A log has hundreds of atoms, all of which are evaluated on every sampled row.
+    drawn = lenient(frame.sample(False, fraction, seed) if fraction < 1.0 else frame, WIDE)
     words = packed_bits_sql([names.sql(atom) for atom in atoms])
     wanted: list[SparkColumn] = [F.expr(word).alias(f"b{place}") for place, word in enumerate(words)]
     wanted += [_value(names.sql(expr), expr).alias(f"c{place}") for place, expr in enumerate(columns)]
@@ -132,6 +134,7 @@ def vector_counts(
     frame: DataFrame, features: Sequence[str], partition: Expr | None, names: LogicalNames
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], list[Value]]:
     """The distinct feature vectors of a whole frame, how many rows have each, and their partitions."""
+    frame = lenient(frame)
     words = [F.expr(word).alias(f"b{place}") for place, word in enumerate(packed_bits_sql(features))]
     key = [] if partition is None else [_value(names.sql(partition), partition).alias("p")]
     keys = [*[f"b{place}" for place in range(len(words))], *(["p"] if key else [])]

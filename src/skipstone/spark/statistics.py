@@ -40,7 +40,8 @@ __all__ = ["compute"]
 
 _TEXT = (Kind.STRING, Kind.BINARY)
 _COLUMNS_AT_ONCE = 40
-_FEATURES_A_WORD = 62
+# Larger words make methods so long that the JVM leaves them to its interpreter.
+_FEATURES_A_WORD = 16
 _MIGHTY = str(1 << 42)
 _SETTINGS = {
     # One partition per file, whatever its size.

@@ -1,0 +1,49 @@
+"""What follows an append by a layout: the new files get their statistics, and the decision log a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from skipstone.catalog.decisions import Decision, save_decision
+from skipstone.spark import SparkSession
+from skipstone.spark.arrive import Arrival
+from skipstone.spark.index import index_laid_out
+from skipstone.spark.query_log import unlogged
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.table_files import TableFiles
+
+__all__ = ["settle"]
+
+
+def settle(
+    spark: SparkSession,
+    runtime: Runtime,
+    arrival: Arrival,
+    now: TableFiles,
+    write_seconds: float,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Decision:
+    """Index what has arrived; until then, and if that fails, it is read like any other new file."""
+    started = clock()
+    places, record = arrival.places(runtime, now), arrival.record
+    with unlogged(spark):
+        if len(places):
+            index_laid_out(spark, runtime, now, places, record.id, started.isoformat())
+    numbers = {
+        "data": "new",
+        "table_version": int(now.handle.version()),
+        "layout": record.strategy,
+        "layout_id": record.id,
+        "rows": arrival.rows,
+        "files": len(places),
+        "bytes": int(now.files.sizes[places].sum()),
+        "write_seconds": write_seconds,
+        "index_seconds": (clock() - started).total_seconds(),
+    }
+    sentence = (
+        f"{arrival.rows:,} rows took their places in the layout {record.strategy} as they were appended"
+    )
+    return save_decision(
+        runtime.store(now.root), Decision(clock().isoformat(), True, "LAID_OUT", sentence, numbers)
+    )

@@ -1,0 +1,116 @@
+"""Laying rows out on their way into the table.
+
+Once a layout has proved itself, appended rows need not be written twice, first as they come and then as they
+should lie: they take the layout's blocks at once, by an ordinary append. If far fewer rows arrive than the
+layout was made for, neighbouring blocks share a file.
+
+Only that is published about a file which was measured in it, so nothing is ever skipped because of where a
+row was meant to go. An append that fails with the layout is made once more without it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
+
+from skipstone.catalog.layouts import LayoutRecord
+from skipstone.layout.assignment import blocks_of
+from skipstone.layout.codec import assignment_from_json
+from skipstone.predicate.blocks import Counts
+from skipstone.spark.assign import BLOCK, LogicalNames, arranged, with_block
+from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.copied import copied_session, in_session
+from skipstone.spark.rewrite import IN_PLACE
+from skipstone.spark.runtime import Runtime
+from skipstone.spark.table_files import TableFiles
+
+__all__ = ["Arrival", "arrive"]
+
+LOG = logging.getLogger("skipstone")
+_MOST_GROWTH = 2.0
+"""A layout is used for at most so many times the rows that it was made for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrival:
+    """Rows that were appended by a layout to the table ``before``; ``mark`` is in their commit."""
+
+    before: TableFiles
+    record: LayoutRecord
+    rows: int
+    mark: str
+
+    def places(self, runtime: Runtime, now: TableFiles) -> Counts:
+        """Where the new files are in the table as it is now."""
+        store = runtime.store(now.root)
+        places = {path: place for place, path in enumerate(now.files.paths)}
+        for version in range(int(self.before.handle.version()) + 1, int(now.handle.version()) + 1):
+            lines = store.read(f"_delta_log/{version:020d}.json").splitlines()
+            actions = [json.loads(line) for line in lines if line.strip()]
+            if any(action.get("commitInfo", {}).get("userMetadata") == self.mark for action in actions):
+                added = (action["add"]["path"] for action in actions if "add" in action)
+                return np.array([places[path] for path in added if path in places], np.int64)
+        return np.zeros(0, np.int64)
+
+
+def arrive(
+    spark: SparkSession,
+    runtime: Runtime,
+    files: TableFiles,
+    record: LayoutRecord,
+    rows: DataFrame,
+    save: Callable[[DataFrameWriter], None],
+    reopen: Callable[[], TableFiles],
+) -> Arrival | None:
+    """Append rows by a layout; None, with nothing appended, if they do not suit it.
+
+    ``save`` ends a writer, ``reopen`` lists the table's files anew.
+    """
+    if not _fits(spark, files, rows):
+        return None
+    arrival = Arrival(files, record, rows.count(), f"skipstone {uuid.uuid4().hex}")
+    blocks = blocks_of(assignment_from_json(dict(record.assignment)))
+    wanted = round(arrival.rows / record.block_rows)
+    if not 2 <= wanted <= _MOST_GROWTH * blocks:
+        return None
+    try:
+        placed = _placed(copied_session(spark, IN_PLACE), files, record, rows, min(wanted, blocks))
+        save(placed.write.format("delta").mode("append").option("userMetadata", arrival.mark))
+    except (Py4JJavaError, PySparkException) as problem:
+        # The commit may have succeeded all the same, and then the rows must not be appended again.
+        if not len(arrival.places(runtime, reopen())):
+            LOG.warning("Rows are appended as they come, for the layout fails on them: %s", problem)
+            return None
+    return arrival
+
+
+def _fits(spark: SparkSession, files: TableFiles, rows: DataFrame) -> bool:
+    """Whether the rows have just the table's columns, and the table no partitions."""
+    if json.loads(files.partition_schema)["fields"]:
+        return False
+    schema = files.frame(spark, np.zeros(0, np.int64)).schema
+    there, here = (
+        sorted((field.name.lower(), field.dataType.simpleString()) for field in fields)
+        for fields in (schema.fields, rows.schema.fields)
+    )
+    return there == here
+
+
+def _placed(
+    session: SparkSession, files: TableFiles, record: LayoutRecord, rows: DataFrame, wanted: int
+) -> DataFrame:
+    """The rows in so many partitions, each with some neighbouring blocks of the layout."""
+    assignment = assignment_from_json(dict(record.assignment))
+    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
+    coarse = f"CAST(CAST({BLOCK} AS BIGINT) * {wanted} div {blocks_of(assignment)} AS INT)"
+    numbered = with_block(in_session(session, rows), assignment, names)
+    return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), wanted, record.sort)
