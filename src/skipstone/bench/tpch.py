@@ -17,7 +17,7 @@ from skipstone.bench.figures import RESULTS, write
 from skipstone.bench.pieces import Pieces
 from skipstone.bench.tpch_plots import draw_all
 from skipstone.bench.tpch_report import figures
-from skipstone.bench.tpch_steps import STEPS, Bench
+from skipstone.bench.tpch_steps import MORE_STEPS, STEPS, Bench
 from skipstone.errors import SkipstoneError
 from skipstone.spark.progress import Progress
 
@@ -41,7 +41,7 @@ def run(
     ``data`` is where tables and pieces are kept, else the directory that SKIPSTONE_BENCH_DATA names, else the
     user's cache directory. ``again`` measures anew what was measured before.
     """
-    unknown = [step for step in only if step not in STEPS]
+    unknown = [step for step in only if step not in (*STEPS, *MORE_STEPS)]
     if unknown:
         raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(STEPS)}.")
     home = _data_directory(data)
@@ -69,16 +69,15 @@ def _data_directory(given: str | None) -> Path:
 
 
 def _memory(home: Path, blocks: int) -> dict[str, float]:
-    """The peak of the driver's Python when the first layout was made, by scale factor."""
+    """The peak of the driver's Python once the qd-tree's table was made, by scale factor.
+
+    It is that of the whole process, so each should have made this table alone: ``--only make-qdtree``.
+    """
     found = {}
     for directory in sorted(home.glob("sf*"), key=lambda path: float(path.name[2:])):
-        peaks = [
-            piece["python_peak_megabytes"]
-            for piece in Pieces(directory / f"pieces-{blocks}").all().values()
-            if "python_peak_megabytes" in piece
-        ]
-        if peaks:
-            found[directory.name[2:]] = float(max(peaks))
+        piece = Pieces(directory / f"pieces-{blocks}").find("table-qdtree")
+        if piece is not None:
+            found[directory.name[2:]] = float(piece["python_peak_megabytes"])
     return found
 
 

@@ -21,11 +21,12 @@ import numpy as np
 from skipstone.catalog.decisions import Decision, load_decisions, save_decision
 from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
 from skipstone.errors import SkipstoneError, TableChangedError
+from skipstone.layout.contract import Fitted
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.economy import economy_of
 from skipstone.optimize.policy import Policy
-from skipstone.optimize.prepare import default_block_bytes
-from skipstone.optimize.run import fit_whole, rewrite_table
+from skipstone.optimize.prepare import Prepared, Wishes, default_block_bytes, prepare
+from skipstone.optimize.run import fit_one, rewrite_table
 from skipstone.optimize.stale import LayoutDrift, drift_of_layouts, drift_of_table, worst_files
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
 from skipstone.optimize.weigh import Weighed, merged_entries, weigh
@@ -220,11 +221,10 @@ def _acted(
     clock: Callable[[], datetime],
 ) -> Decision:
     assert weighed.prepared is not None
-    assert weighed.advice is not None
-    prepared, places = weighed.prepared, weighed.prepared.places
+    places = weighed.prepared.places
     started = clock()
     try:
-        fitted = fit_whole(spark, prepared, places, weighed.layout, weighed.advice)
+        prepared, fitted = _fit_well(spark, weighed)
         layout_id, rewritten = rewrite_table(
             spark, runtime, prepared, places, weighed.layout, fitted, progress
         )
@@ -243,6 +243,17 @@ def _acted(
         "analysis_share": numbers["analysis_seconds"] / max(seconds, 1e-9),
     }
     return Decision(clock().isoformat(), True, "PAYS", weighed.sentence, numbers)
+
+
+def _fit_well(spark: SparkSession, weighed: Weighed) -> tuple[Prepared, Fitted]:
+    """The chosen layout, fitted on more rows than its estimate was made from."""
+    rough = weighed.prepared
+    assert rough is not None
+    wishes = Wishes(block_rows=rough.fitting.block_rows)
+    prepared = prepare(
+        spark, rough.files, rough.entries, rough.unusable, wishes, rough.places, rough.analysis
+    )
+    return prepared, fit_one(spark, prepared, weighed.layout)
 
 
 def _aware(time: datetime) -> datetime:

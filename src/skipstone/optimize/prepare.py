@@ -93,20 +93,25 @@ def prepare(
     unusable: Sequence[BrokenQuery],
     wishes: Wishes,
     chosen: Counts | None = None,
+    analysis: Analysis | None = None,
 ) -> Prepared:
-    """Mine features and draw a sample of the chosen files, all of them by default."""
+    """Mine features and draw a sample of the chosen files, all of them by default.
+
+    ``analysis`` is that of the same queries, if they were analysed before.
+    """
     if not entries:
         raise SkipstoneError(
             f"No query of the log reads {files.root}; without a workload use the layout hyper, "
             "which needs none."
         )
-    analysis = analyze(
-        entries,
-        threshold=wishes.threshold,
-        num_features=wishes.num_features,
-        leave_out=date_filters if wishes.leave_out_dates else None,
-        seed=wishes.seed,
-    )
+    if analysis is None:
+        analysis = analyze(
+            entries,
+            threshold=wishes.threshold,
+            num_features=wishes.num_features,
+            leave_out=date_filters if wishes.leave_out_dates else None,
+            seed=wishes.seed,
+        )
     view = workload_view([entry.filter for entry in entries], np.array([entry.weight for entry in entries]))
     if not view.atoms:
         raise SkipstoneError(

@@ -42,7 +42,7 @@ from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
 
-__all__ = ["OptimizeReport", "fit", "fit_whole", "rewrite_table"]
+__all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,15 @@ def fit(
         return name, None, advice
     if name not in advice.fitted:
         raise SkipstoneError(next(row.problem for row in advice.layouts if row.layout == name))
-    return name, fit_whole(spark, prepared, chosen, name, advice), advice
+    fitted = _fit_sop(spark, prepared, chosen) if name == "sop" else advice.fitted[name]
+    return name, fitted, advice
 
 
-def fit_whole(spark: SparkSession, prepared: Prepared, chosen: Counts, name: str, advice: Advice) -> Fitted:
-    """A layout that was fitted on the sample, as it is used on the whole table."""
-    return _fit_sop(spark, prepared, chosen) if name == "sop" else advice.fitted[name]
+def fit_one(spark: SparkSession, prepared: Prepared, layout: str) -> Fitted:
+    """A layout that was chosen already."""
+    if layout == "sop":
+        return _fit_sop(spark, prepared, prepared.places)
+    return LAYOUTS[layout].fit(prepared.fitting)
 
 
 def _fit_sop(spark: SparkSession, prepared: Prepared, chosen: Counts) -> Fitted:

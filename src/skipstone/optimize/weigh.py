@@ -4,9 +4,11 @@ Cheap questions come first, so that a hopeless case costs next to nothing (Self-
 (thesis), section 5: the estimate must be far cheaper than the rewrite it decides on):
 
 1. If the queries read so little that saving all of it would not pay: no, without any job.
-2. A sample is drawn, the larger the costlier the rewrite. If even a layout by which queries read only the
-   rows they need would not pay: no.
-3. Every layout is fitted and simulated on the sample; the one that gains most must gain enough.
+2. A small sample is drawn, the larger the costlier the rewrite. If even a layout by which queries read only
+   the rows they need would not pay: no.
+3. Every layout is fitted and simulated on that sample; the one that gains most must gain enough.
+
+The rewrite then fits that layout once more, on a sample as large as a layout deserves.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skipstone.errors import SkipstoneError
-from skipstone.optimize.advise import Advice, LayoutAdvice, advise, needed
+from skipstone.optimize.advise import LayoutAdvice, advise, needed
 from skipstone.optimize.benefit import volume
 from skipstone.optimize.cost import CostModel, Shape
 from skipstone.optimize.economy import Economy, as_it_lies, economy_of
@@ -34,7 +36,8 @@ from skipstone.workload.predicates import LoggedFilter
 __all__ = ["Weighed", "merged_entries", "weigh"]
 
 _FEWEST_SAMPLED = 20_000
-_SAMPLED_PER_SECOND = 1_000
+_SAMPLED_PER_SECOND = 200
+"""Rows to sample for the estimate, per second that the rewrite takes."""
 MOST_ENTRIES = 2_000
 
 
@@ -46,7 +49,6 @@ class Weighed:
     sentence: str
     numbers: dict[str, Any]
     prepared: Prepared | None = None
-    advice: Advice | None = None
     layout: str = ""
 
     @property
@@ -162,7 +164,6 @@ def weigh(
         f"{best.layout} saves {saved:.1f} s and {(best.bytes_saved or 0.0) * runs / 1e6:,.1f} MB, "
         f"and rewriting costs about {best.rewrite_seconds or 0.0:.1f} s",
         prepared=prepared,
-        advice=advice,
         layout=best.layout,
     )
 
