@@ -100,7 +100,7 @@ class Situation:
     def proven(self) -> LayoutRecord | None:
         """The newest layout, if there are recent queries and they have not drifted away from it."""
         mine = (layout for layout in self.layouts if layout.record.id == self._newest and self.scans)
-        return next((each.record for each in mine if each.drift.score < self.policy.drift), None)
+        return next((each.record for each in mine if not each.drifted(self.policy)), None)
 
     def numbers(self) -> dict[str, Any]:
         """What every decision is written down with."""
@@ -190,7 +190,7 @@ def _considered(
             {},
         )
     everything = np.arange(len(files.files))
-    if not any(layout.drift.score >= policy.drift for layout in seen.layouts):
+    if not any(layout.drifted(policy) for layout in seen.layouts):
         return weighed
     economy = economy_of(spark, runtime, files, everything, model, entries)
     places = worst_files(files, seen.layouts, merged_entries(entries), economy, policy)

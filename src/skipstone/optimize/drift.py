@@ -3,26 +3,28 @@
 Two things are measured, both between 0 and 1.
 
 * ``distance`` compares what is asked: the total variation distance of the frequencies of predicate forms
-  (predicates without their constants, since a filter on yesterday has another constant every day).
+  (predicates without their constants, since a filter on yesterday has another constant every day). Two
+  samples of one workload are apart too, the more so the smaller they are; ``noise`` is how far to expect.
 * ``unserved`` says what it matters to the layout: the share of queries none of whose predicates it serves.
   A predicate is served if it is about an expression that rows are ordered by, or implies a predicate that
   rows are placed by. ``unserved_before`` is the same for the workload of the layout.
 
-The drift is the greater of the distance and the increase of the unserved share. It only raises the
-question whether old data should be laid out anew; cost and benefit answer it.
+The drift is the greater of the distance beyond noise and the increase of the unserved share. It only raises
+the question whether old data should be laid out anew; cost and benefit answer it.
 
 >>> from skipstone.predicate.expr import Column, Comparison, Literal
 >>> from skipstone.predicate.types import INT
 >>> x, y = (Column((name,), INT) for name in "xy")
->>> old = [(Comparison(">", x, Literal(n, INT)), 1.0) for n in (1, 2)]
->>> new = [(Comparison(">", x, Literal(9, INT)), 1.0), (Comparison("<", y, Literal(1, INT)), 1.0)]
+>>> old = [(Comparison(">", x, Literal(n, INT)), 50.0) for n in (1, 2)]
+>>> new = [(Comparison(">", x, Literal(9, INT)), 50.0), (Comparison("<", y, Literal(1, INT)), 50.0)]
 >>> found = drift(old, new, (x,), ())
->>> found.distance, found.unserved, found.unserved_before, found.score
-(0.5, 0.5, 0.0, 0.5)
+>>> found.distance, round(found.noise, 2), found.unserved, found.unserved_before, found.score
+(0.5, 0.05, 0.5, 0.0, 0.5)
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -57,6 +59,7 @@ class Drift:
     """How far a workload has moved away; ``queries`` is the weight of the recent ones."""
 
     distance: float
+    noise: float
     unserved: float
     unserved_before: float
     queries: float
@@ -64,7 +67,7 @@ class Drift:
     @property
     def score(self) -> float:
         """The drift, between 0 and 1."""
-        return max(self.distance, self.unserved - self.unserved_before)
+        return max(self.distance - self.noise, self.unserved - self.unserved_before, 0.0)
 
     def to_dict(self) -> dict[str, float]:
         """For JSON."""
@@ -78,8 +81,10 @@ def drift(fitted: Weighted, recent: Weighted, ordered: Sequence[Expr], predicate
     """
     before, now = _merged(fitted), _merged(recent)
     served = _Served(ordered, predicates)
+    forms = (_forms(before), _forms(now)) if before and now else ({}, {})
     return Drift(
-        distance=_distance(_forms(before), _forms(now)) if before and now else 0.0,
+        distance=_distance(*forms),
+        noise=_noise(*forms, sum(before.values()), sum(now.values())),
         unserved=served.missing(now),
         unserved_before=served.missing(before),
         queries=sum(now.values()),
@@ -109,6 +114,23 @@ def _distance(before: Mapping[str, float], now: Mapping[str, float]) -> float:
     forms = before.keys() | now.keys()
     distance = 0.5 * sum(abs(before.get(form, 0.0) - now.get(form, 0.0)) for form in sorted(forms))
     return min(1.0, distance)
+
+
+def _noise(
+    before: Mapping[str, float], now: Mapping[str, float], queries_before: float, queries_now: float
+) -> float:
+    """The expected distance of two samples of so many queries from what both have in common.
+
+    The difference of two shares is about normal; the mean of its absolute value is its deviation times
+    the square root of 2 / pi.
+    """
+    queries = queries_before + queries_now
+    found = 0.0
+    for form in sorted(before.keys() | now.keys()):
+        both = before.get(form, 0.0) * queries_before + now.get(form, 0.0) * queries_now
+        share = both / queries
+        found += math.sqrt(max(share * (1 - share), 0.0) * (1 / queries_before + 1 / queries_now))
+    return 0.5 * math.sqrt(2 / math.pi) * found
 
 
 def _is_null_test(predicate: Expr) -> bool:

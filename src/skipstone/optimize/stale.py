@@ -41,6 +41,10 @@ class LayoutDrift:
     places: Counts
     drift: Drift
 
+    def drifted(self, policy: Policy) -> bool:
+        """Whether that is far, by enough queries to tell."""
+        return self.drift.score >= policy.drift and self.drift.queries >= policy.drift_queries
+
 
 def drift_of_layouts(
     runtime: Runtime, files: TableFiles, scans: Sequence[LoggedScan], policy: Policy, now: datetime
@@ -77,11 +81,7 @@ def worst_files(
     policy: Policy,
 ) -> Counts:
     """The files of drifted layouts that queries read most of, up to the policy's bytes."""
-    drifted = [
-        layout.places
-        for layout in layouts
-        if layout.drift.score >= policy.drift and layout.drift.queries >= policy.drift_queries
-    ]
+    drifted = [layout.places for layout in layouts if layout.drifted(policy)]
     if not drifted:
         return np.zeros(0, np.int64)
     known = known_files(files, np.sort(np.concatenate(drifted)), economy)
