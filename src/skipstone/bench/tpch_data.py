@@ -46,12 +46,18 @@ FILTERED = (
 """The columns that some template filters on."""
 _TABLES = ("lineitem", "orders", "customer", "part", "partsupp", "supplier", "nation", "region")
 _DONE = "complete.json"
-_JOIN = """
-SELECT l.*, o.* EXCEPT (o_orderkey, o_custkey), c.*, cn.n_name AS cn_name, cr.r_name AS cr_name,
-  p.* EXCEPT (p_partkey), ps.* EXCEPT (ps_partkey, ps_suppkey), s.* EXCEPT (s_suppkey),
-  sn.n_name AS sn_name, sr.r_name AS sr_name
+_LYING = "skipstone_bench_lines"
+_LINES = """
+SELECT l.*, o.* EXCEPT (o_orderkey), int(l_orderkey * {files} div {last}) AS slice
 FROM {lineitem} AS l
 JOIN {orders} AS o ON l_orderkey = o_orderkey
+"""
+_JOIN = """
+SELECT /*+ BROADCAST(c, cn, cr, p, ps, s, sn, sr) */
+  l.* EXCEPT (o_custkey, slice), c.*, cn.n_name AS cn_name, cr.r_name AS cr_name,
+  p.* EXCEPT (p_partkey), ps.* EXCEPT (ps_partkey, ps_suppkey), s.* EXCEPT (s_suppkey),
+  sn.n_name AS sn_name, sr.r_name AS sr_name
+FROM {lines} AS l
 JOIN {customer} AS c ON o_custkey = c_custkey
 JOIN {nation} AS cn ON c_nationkey = cn.n_nationkey
 JOIN {region} AS cr ON cn.n_regionkey = cr.r_regionkey
@@ -92,14 +98,19 @@ def generate(scale_factor: float, directory: Path) -> Path:
 
 
 def denormalise(spark: SparkSession, raw: Path, target: Path, files: int = FILES) -> None:
-    """Join the tables of ``raw`` into a Delta table of ``files`` files, in the order of lineitem."""
+    """Join the tables of ``raw`` into a Delta table of ``files`` files, in the order of lineitem.
+
+    The lines are put in order first; what is joined to them then is broadcast, so that the wide rows are
+    never shuffled.
+    """
     names = {name: f"parquet.`{(raw / name).resolve()}.parquet`" for name in _TABLES}
-    joined = spark.sql(_JOIN.format(**names))
     # Order keys are spread evenly, so equal ranges are equal shares; repartitionByRange would join twice.
     last = spark.sql(f"SELECT max(o_orderkey) FROM {names['orders']}").collect()[0][0]
-    slices = joined.selectExpr("*", f"int(l_orderkey * {files} div {last + 1}) AS slice")
-    lying = slices.repartitionById(files, slices.slice).sortWithinPartitions("l_orderkey", "l_linenumber")
-    writer = lying.drop("slice").write.format("delta").mode("overwrite")
+    lines = spark.sql(_LINES.format(**names, files=files, last=last + 1))
+    lying = lines.repartitionById(files, lines.slice).sortWithinPartitions("l_orderkey", "l_linenumber")
+    lying.createOrReplaceTempView(_LYING)
+    joined = spark.sql(_JOIN.format(**names, lines=_LYING))
+    writer = joined.write.format("delta").mode("overwrite")
     writer.option("delta.dataSkippingStatsColumns", ",".join(FILTERED)).save(str(target))
 
 
