@@ -30,7 +30,7 @@ from skipstone.spark.enable import enable
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import read_log, unlogged
-from skipstone.spark.table import IndexedTable, split_source
+from skipstone.spark.table import IndexedTable, is_path, split_source
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import analyze
 from skipstone.workload.curves import curves
@@ -199,8 +199,8 @@ class Table(IndexedTable):
     ) -> Decision:
         """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
 
-        Rows of a table whose layout suits the queries of now take their places in it at once. The rows are
-        in the table whatever becomes of the layout: if that fails, the decision says why.
+        Rows of a table whose layout suits the queries of now are counted and take their places in it at once.
+        They are in the table whatever becomes of the layout: if that fails, the decision says why.
         """
         started = time.perf_counter()
         arrival = self._arrive(rows, policy or Policy())
@@ -232,7 +232,7 @@ class Table(IndexedTable):
             return arrive(self.spark, self._runtime, seen.files, seen.proven, rows, self._save, self.files)
 
     def _save(self, writer: DataFrameWriter) -> None:
-        if "/" in self.source:
+        if is_path(self.source):
             writer.save(self.source)
         else:
             writer.saveAsTable(self.source)

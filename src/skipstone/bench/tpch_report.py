@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from skipstone.bench.figures import Figure, at_most
+from skipstone.bench.figures import Figure, at_least, at_most
 from skipstone.bench.pieces import Piece
 from skipstone.bench.tpch_tables import DELTA, LAYOUTS
 
@@ -35,11 +35,6 @@ def figures(pieces: Pieces, command: str, memory: Mapping[str, float] | None = N
         *_costs(pieces, command),
         *_memory(memory or {}, command),
     ]
-
-
-def at_least(name: str, value: float, unit: str, bar: float, command: str) -> Figure:
-    """A figure that should reach its bar."""
-    return Figure(name, round(value, 3), unit, bar, value >= bar, command)
 
 
 def best_layout(pieces: Pieces) -> str | None:

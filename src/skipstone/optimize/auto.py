@@ -60,7 +60,7 @@ class Situation:
         self.runtime = runtime
         self.policy = policy
         since = now - timedelta(days=policy.window_days)
-        self.scans = [scan for scan in scans if _aware(scan.time) >= since]
+        self.scans = [scan for scan in scans if scan.time >= since]
         catalog = runtime.catalog(files.root)
         newest, store = newest_layout(files.files, catalog), runtime.store(files.root)
         self._newest = newest
@@ -254,7 +254,3 @@ def _fit_well(spark: SparkSession, weighed: Weighed) -> tuple[Prepared, Fitted]:
         spark, rough.files, rough.entries, rough.unusable, wishes, rough.places, rough.analysis
     )
     return prepared, fit_one(spark, prepared, weighed.layout)
-
-
-def _aware(time: datetime) -> datetime:
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -57,8 +57,8 @@ def drift_of_layouts(
     store = runtime.store(files.root)
     for layout in [layout for layout in largest if has_layout(store, layout)][:_MOST_LAYOUTS]:
         record = load_layout(store, layout)
-        since = max(_moment(record.created), now - timedelta(days=policy.window_days))
-        recent = [(scan.filter, float(scan.count)) for scan in scans if _aware(scan.time) > since]
+        since = max(datetime.fromisoformat(record.created), now - timedelta(days=policy.window_days))
+        recent = [(scan.filter, float(scan.count)) for scan in scans if scan.time > since]
         fitted = [(from_json(filter_), weight) for filter_, weight in record.workload]
         placed = placed_by(assignment_from_json(dict(record.assignment)))
         found.append(LayoutDrift(record, by_layout[layout], drift(fitted, recent, *placed)))
@@ -106,11 +106,3 @@ def _by_layout(files: TableFiles, catalog: Catalog) -> dict[str, Counts]:
         if layout:
             found.setdefault(layout, []).append(place)
     return {layout: np.array(places, np.int64) for layout, places in found.items()}
-
-
-def _moment(text: str) -> datetime:
-    return _aware(datetime.fromisoformat(text))
-
-
-def _aware(time: datetime) -> datetime:
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -24,7 +24,7 @@ from skipstone.spark.table_files import TableFiles, open_files
 from skipstone.workload.log import LoggedScan
 from skipstone.workload.queries import Workload
 
-__all__ = ["IndexedTable", "split_source"]
+__all__ = ["IndexedTable", "is_path", "split_source"]
 
 
 def split_source(source: str) -> tuple[str | None, str]:
@@ -46,7 +46,7 @@ class IndexedTable:
     def frame(self) -> DataFrame:
         """The table as a DataFrame."""
         try:
-            if not _is_path(self.source):
+            if not is_path(self.source):
                 return self.spark.table(self.source)
             return self.spark.read.format("delta" if self._is_delta() else "parquet").load(self.source)
         except (PySparkException, Py4JJavaError) as problem:
@@ -106,5 +106,6 @@ class IndexedTable:
         return clear_log(self.spark, self._runtime, self.files().root)
 
 
-def _is_path(source: str) -> bool:
+def is_path(source: str) -> bool:
+    """Whether a table is named by its path rather than by its name in a catalog."""
     return "/" in source or source.startswith(".")

@@ -52,7 +52,7 @@ _HIDDEN = Literal("?", STRING)
 
 @dataclass(frozen=True, slots=True)
 class LoggedScan:
-    """One scan of the table; ``count`` is how often it was made.
+    """One scan of the table; ``time`` is in UTC, ``count`` is how often it was made.
 
     ``filter`` is in normal form, a TRUE literal when nothing filters the scan. ``columns`` are top-level
     physical names. ``rows_read`` are the rows that the reader returned and ``rows_needed`` those of them that
