@@ -41,8 +41,11 @@ def version(table: skipstone.Table) -> int:
 
 def test_it_does_nothing_when_that_does_not_pay(shipments: Make) -> None:
     table = shipments()
+    table.auto(act=False, policy=POLICY, model=EAGER)
+    assert table.status().files_indexed == 0, "a dry run leaves no trace"
     unread = table.auto(policy=POLICY, model=EAGER)
     assert (unread.acted, unread.code) == (False, "NO_LOG")
+    assert table.status().files_indexed == 4, "only the scans of an indexed table are logged"
 
     ask(table, "k >= 0", times=1)
     once = table.auto(policy=POLICY, model=CostModel(DEFAULT))

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import skipstone
 from skipstone.layout import LAYOUTS
+from skipstone.predicate.render import to_sql
 from skipstone.spark.row_hash import hash_of
+from skipstone.spark.runtime import runtime_of
 from skipstone.workload.queries import Query, Workload
 
 Make = Callable[..., skipstone.Table]
@@ -38,6 +41,27 @@ def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, l
     assert set(shares) == {"as it lies", *LAYOUTS}
     assert advice.percent_needed <= shares[advice.best] < shares["as it lies"]
     assert shares[advice.best] < 30
+
+
+def test_value_sets_are_complete_where_each_file_has_one_value(spark: SparkSession, shipments: Make) -> None:
+    table = shipments()
+    queries = [Query(f"SELECT count(*) FROM shipments WHERE k % 30 = {rest}") for rest in range(30)]
+    table.optimize(Workload(tuple(queries)), "qdtree", block_rows=300)
+    assert _known_sets(table, "30") == 1.0
+    added = spark.read.format("delta").load(table.source).where("k % 30 < 25").limit(3_000)
+    added.repartitionByRange(25, F.expr("k % 30")).write.format("delta").mode("append").save(table.source)
+    table.index()
+    assert table.status().files_indexed == len(table.files().files)
+    assert _known_sets(table, "30") == 1.0
+
+
+def _known_sets(table: skipstone.Table, text: str) -> float:
+    """The share of the blocks whose value sets of an expression are complete."""
+    blocks = runtime_of(table.spark).catalog(table.files().root).blocks
+    found = [statistics.values for expr, statistics in blocks.statistics.items() if text in to_sql(expr)]
+    assert len(found) == 1
+    assert found[0] is not None
+    return float(found[0].known.mean())
 
 
 def test_blocks_do_not_span_horizontal_partitions(shipments: Make, log: Workload) -> None:
