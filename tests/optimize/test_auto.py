@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from pyspark.errors import PySparkException
@@ -147,6 +148,26 @@ def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSessio
     replayed = table.replay(Workload((Query("SELECT sum(id) FROM shipments WHERE k < 50"),)))
     assert replayed.queries[0].rows_scanned < 3_000
     assert replayed.queries[0].same_result
+
+
+def test_new_data_gets_the_kind_of_layout_that_has_proved_itself(
+    spark: SparkSession, shipments: Make
+) -> None:
+    table = shipments()
+    ask(table, "k < 50", "k >= 900")
+    first = table.auto(policy=POLICY, model=EAGER)
+    assert list(first.numbers["percent_scanned_by"]) == ["qdtree"]
+    rows = spark.read.format("delta").load(table.source).where("id < 3000")
+    rows.write.format("delta").mode("append").save(table.source)
+    free = replace(POLICY, layouts=None)
+    again = table.auto(policy=free, model=EAGER)
+    assert (again.acted, again.numbers["data"]) == (True, "new"), again.sentence
+    assert list(again.numbers["percent_scanned_by"]) == ["qdtree"], "others are not even estimated"
+
+    ask(table, "mode = 'AIR' AND id < 500", times=200)
+    rows.write.format("delta").mode("append").save(table.source)
+    drifted = table.auto(act=False, policy=free, model=EAGER)
+    assert len(drifted.numbers["percent_scanned_by"]) > 1, "other queries, another choice"
 
 
 def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(

@@ -320,6 +320,36 @@ def test_several_writers_at_once_lose_nothing(spark: SparkSession, tmp_path: Pat
     assert sorted(scan.rows_needed or 0 for scan in found) == [0, 1, 10, 11, 20, 21]
 
 
+WRITER = """
+import sys
+from datetime import UTC, datetime
+import skipstone
+from skipstone.predicate.normalize import TRUE
+from skipstone.spark.log_table import LogTable
+from skipstone.spark.runtime import runtime_of
+from skipstone.workload.log import LoggedScan
+spark = skipstone.session(master="local[1]", config={"spark.sql.shuffle.partitions": "1"})
+log = LogTable(spark, runtime_of(spark), sys.argv[1])
+now = datetime(2026, 1, 1, tzinfo=UTC)
+for turn in range(5):
+    log.append([LoggedScan(now, TRUE, ("k",), 4, 1, 900, 100, turn, 0.1, "bob", "other")], f"child-{turn}")
+"""
+
+
+def test_processes_that_write_at_once_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    root = f"file:{tmp_path / 'shared'}"
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    log = LogTable(spark, runtime_of(spark), root)
+    written = 0
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(WRITER), root]) as child:
+        while child.poll() is None:
+            log.append([scan_at(moment, 100 + written)], f"parent-{written}")
+            written += 1
+    assert child.returncode == 0
+    found = sorted(scan.rows_needed or 0 for scan in log.read())
+    assert found == [*range(5), *range(100, 100 + written)]
+
+
 def test_retention_keeps_what_is_new_and_not_too_much(spark: SparkSession, tmp_path: Path) -> None:
     log = LogTable(spark, runtime_of(spark), f"file:{tmp_path / 'kept'}")
     now = datetime(2026, 6, 1, tzinfo=UTC)

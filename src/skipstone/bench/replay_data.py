@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from skipstone.spark import DataFrame, SparkSession
 
-__all__ = ["CITIES", "COUNTRIES", "COURIERS", "REGIONS", "THINGS", "orders_batch"]
+__all__ = ["COUNTRIES", "COURIERS", "THINGS", "orders_batch"]
 
 _CITIES = {
     "DE": ("Berlin", "Bremen", "Ulm"),
@@ -28,9 +28,9 @@ _CITIES = {
     "IE": ("Cork", "Dublin", "Sligo"),
 }
 COUNTRIES = tuple(_CITIES)
-CITIES = tuple(city for cities in _CITIES.values() for city in cities)
+_CITY_NAMES = tuple(city for cities in _CITIES.values() for city in cities)
 COURIERS = ("Arrow", "Bluebird", "Comet", "Dash", "Express One", "Falcon", "Globe", "Harbour")
-REGIONS = ("east", "north", "south", "west")
+_REGIONS = ("east", "north", "south", "west")
 _COLOURS = ("Blue", "Green", "Plain", "Red", "White")
 _CLOTHS = ("Cotton", "Linen", "Silk", "Wool")
 _CLOTHES = ("Blanket", "Coat", "Dress", "Scarf", "Shirt")
@@ -64,7 +64,7 @@ _COLUMNS = (
     "id AS order_id",
     "CAST(d1 * d1 * 100000 AS INT) AS customer_id",
     f"{_one_of(COUNTRIES, 'nation')} AS country",
-    f"{_one_of(CITIES, 'nation * 3 + CAST(d3 * 3 AS INT)')} AS city",
+    f"{_one_of(_CITY_NAMES, 'nation * 3 + CAST(d3 * 3 AS INT)')} AS city",
     "placed_on",
     "date_add(placed_on, 5) AS promised_on",
     "date_add(placed_on, IF(d5 < 0.03, 6, 1) + CAST(d6 * 4 AS INT)) AS delivered_on",
@@ -75,10 +75,17 @@ _COLUMNS = (
     "CAST(5 + d8 * d8 * 495 AS DECIMAL(8, 2)) AS price",
     """CASE WHEN d9 < 0.01 THEN 'open' WHEN d9 < 0.02 THEN 'disputed' WHEN d9 < 0.1 THEN 'returned'
             ELSE 'delivered' END AS status""",
-    f"""named_struct('region', {_one_of(REGIONS, "nation div 3")}, 'bay', CAST(d10 * 20 AS INT)) AS ship""",
+    f"""named_struct('region', {_one_of(_REGIONS, "nation div 3")}, 'bay', CAST(d10 * 20 AS INT)) AS ship""",
     f"""map('courier', {_one_of(COURIERS, f"(nation + CAST(d11 * d11 * 3 AS INT)) % {len(COURIERS)}")},
             'channel', CASE WHEN d12 < 0.03 THEN 'phone' WHEN d12 < 0.1 THEN 'agent'
                             WHEN d12 < 0.4 THEN 'app' ELSE 'web' END,
-            'weight', CAST(CAST(d13 * d13 * 30 AS INT) AS STRING)) AS attrs""",
+            'weight', CAST(CAST(d13 * d13 * 30 AS INT) AS STRING),
+            'device', CAST(pmod(xxhash64(id, 3), 40) AS STRING),
+            'campaign', concat('spring-', pmod(xxhash64(id, 4), 90)),
+            'warehouse', concat('W', nation, '-', pmod(xxhash64(id, 5), 7)),
+            'slot', CAST(pmod(xxhash64(id, 6), 24) AS STRING),
+            'packaging', IF(d8 < 0.7, 'box', 'bag'),
+            'coupon', hex(pmod(xxhash64(id, 7), 100000)),
+            'session', hex(xxhash64(id, 8))) AS attrs""",
     "concat(hex(xxhash64(id, 1)), hex(xxhash64(id, 2))) AS note",
 )

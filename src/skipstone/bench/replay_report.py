@@ -110,7 +110,6 @@ def figures(
         times("total time, no optimisation / automatic", none, "total_seconds", 3.0),
         times("total time, one Z-order / automatic", zorder, "total_seconds", 1.5),
         times("volume read, no optimisation / automatic", none, "column_bytes", 3.0),
-        at_most("analysis and estimation, of the rewrites", share, "%", 4.0, command),
         at_most("scans with different results", float(len(tally.different)), "", 0.0, command),
     ]
     told = [
@@ -120,9 +119,10 @@ def figures(
         ("bytes of files, no optimisation / automatic", none, "file_bytes"),
     ]
     more = [times(name, other, what, 0.0) for name, other, what in told]
-    free = more if barred else [*judged[:4], *more]
+    free = more if barred else [*judged[:3], *more]
+    free.append(Figure("analysis and estimation, of the rewrites", share, "%", None, None, command))
     without = [Figure(each.name, each.value, each.unit, None, None, each.command) for each in free]
-    return [*judged, *without] if barred else [judged[4], *without]
+    return [*judged, *without] if barred else [judged[3], *without]
 
 
 def draw(found: dict[str, dict[str, Any]], name: str, directory: Path) -> None:

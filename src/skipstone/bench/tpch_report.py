@@ -19,6 +19,7 @@ _FASTER_THAN_UNOPTIMISED = 3.0
 _FASTER_THAN_DELTA = 1.5
 _CLUSTERING_BARS = {"3000 x 40": 3.0, "8192 x 40": 30.0}
 _QDTREE_FIT_SECONDS = 30.0
+_ANALYSIS_PERCENT = 4.0
 _REWRITE_RATIO = 1.5
 _MEMORY_RATIO = 1.5
 
@@ -144,6 +145,10 @@ def _costs(pieces: Pieces, command: str) -> Iterator[Figure]:
         yield at_most(
             "SOP rewrite against Delta's OPTIMIZE ZORDER BY", ratio, "times", _REWRITE_RATIO, command
         )
+    auto = pieces.get("auto", {})
+    if auto.get("acted"):
+        title = f"analysis and estimation, of the rewrite that they led to ({auto['layout']})"
+        yield at_most(title, 100.0 * auto["analysis_share"], "%", _ANALYSIS_PERCENT, command)
 
 
 def _memory(memory: Mapping[str, float], command: str) -> Iterator[Figure]:

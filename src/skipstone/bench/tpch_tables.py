@@ -17,16 +17,20 @@ from skipstone.bench.settings import settings
 from skipstone.bench.tpch_data import FILTERED
 from skipstone.bench.tpch_queries import MONTH, TABLE
 from skipstone.bench.tpch_values import REGIONS, SEGMENTS
+from skipstone.errors import SkipstoneError
 from skipstone.optimize.optimize import optimize_table
+from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import Wishes
 from skipstone.spark import SparkSession
 from skipstone.spark.runtime import runtime_of
 from skipstone.tables import Table, table
 from skipstone.workload.predicates import LoggedFilter
+from skipstone.workload.queries import Workload
 
-__all__ = ["AS_LIES", "DELTA", "LAYOUTS", "RANGES", "Builder", "Log"]
+__all__ = ["AS_LIES", "AUTO", "DELTA", "LAYOUTS", "RANGES", "Builder", "Log"]
 
 AS_LIES = "as_lies"
+AUTO = "auto"
 _RANGE2 = " ".join(
     [
         "CAST(months_between(trunc(o_orderdate, 'MM'), DATE '1992-01-01') AS INT) * 125",
@@ -110,6 +114,17 @@ class Builder:
                 self.spark.sql(f"OPTIMIZE delta.`{path}` FULL").collect()
             seconds = self.clock() - started
         return {"rewrite_seconds": seconds, "columns": list(columns), **self._indexed(name)}
+
+    def by_itself(self, queries: Workload) -> Piece:
+        """The table with the queries in its log decides once, and acts; what it wrote down."""
+        self._copy(AUTO)
+        opened = self.open(AUTO)
+        opened.index()
+        _, broken = opened.import_log(queries)
+        if broken:
+            raise SkipstoneError(f"A query cannot be logged: {broken[0]}")
+        decision = opened.auto(policy=Policy(block_rows=max(1, self.rows // self.blocks)))
+        return {"acted": decision.acted, "sentence": decision.sentence, **decision.numbers}
 
     def _indexed(self, name: str) -> Piece:
         opened = self.open(name)

@@ -153,6 +153,7 @@ def weigh(
         problems = "; ".join(row.problem.rstrip(".") for row in advice.layouts if row.problem)
         return verdict("CANNOT_FIT", f"no layout can be fitted: {problems}")
     numbers |= _numbers(best, runs)
+    numbers["percent_scanned_by"] = {row.layout: row.percent_scanned for row in advice.layouts}
     saved, cost = runs * (best.seconds_saved or 0.0), policy.margin * (best.rewrite_seconds or 0.0)
     if saved <= cost:
         return verdict(
