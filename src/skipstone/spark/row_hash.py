@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, MapType, StructField, StructType
 
 __all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "row_hash", "total_hash", "with_hash"]
 
@@ -53,11 +53,18 @@ def total_hash(seen: Mapping[str, Any]) -> RowHash:
 
 def hashed_row(schema: StructType) -> Column:
     """64 bits that depend on all columns of a row."""
-    return F.xxhash64(*[_hashable(field) for field in schema.fields])
+    return F.xxhash64(*[part for field in schema.fields for part in _hashable(field)])
 
 
-def _hashable(field: StructField) -> Column:
-    """The column; as text where it holds a map or a variant, which Spark does not hash."""
-    column = F.col(f"`{field.name.replace('`', '``')}`")
-    kind = field.dataType.simpleString()
-    return column.cast("string") if "map<" in kind or "variant" in kind else column
+def _hashable(field: StructField) -> list[Column]:
+    """The column, or what stands for it where it holds a map or a variant, which Spark does not hash."""
+    column, kind = F.col(f"`{field.name.replace('`', '``')}`"), field.dataType
+    if isinstance(kind, MapType) and not _unhashable(kind.keyType) and not _unhashable(kind.valueType):
+        # Far faster than their text; NULL and the empty map differ in the first.
+        return [column.isNull(), F.map_keys(column), F.map_values(column)]
+    return [column.cast("string") if _unhashable(kind) else column]
+
+
+def _unhashable(kind: DataType) -> bool:
+    name = kind.simpleString()
+    return "map<" in name or "variant" in name
