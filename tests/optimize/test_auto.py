@@ -156,18 +156,18 @@ def test_new_data_gets_the_kind_of_layout_that_has_proved_itself(
     table = shipments()
     ask(table, "k < 50", "k >= 900")
     first = table.auto(policy=POLICY, model=EAGER)
-    assert list(first.numbers["percent_scanned_by"]) == ["qdtree"]
+    assert set(first.numbers["percent_scanned_by"]) == {"qdtree", "as it lies"}
     rows = spark.read.format("delta").load(table.source).where("id < 3000")
     rows.write.format("delta").mode("append").save(table.source)
     free = replace(POLICY, layouts=None)
     again = table.auto(policy=free, model=EAGER)
     assert (again.acted, again.numbers["data"]) == (True, "new"), again.sentence
-    assert list(again.numbers["percent_scanned_by"]) == ["qdtree"], "others are not even estimated"
+    assert set(again.numbers["percent_scanned_by"]) == {"qdtree", "as it lies"}, "others are not estimated"
 
     ask(table, "mode = 'AIR' AND id < 500", times=200)
     rows.write.format("delta").mode("append").save(table.source)
     drifted = table.auto(act=False, policy=free, model=EAGER)
-    assert len(drifted.numbers["percent_scanned_by"]) > 1, "other queries, another choice"
+    assert len(drifted.numbers["percent_scanned_by"]) > 2, "other queries, another choice"
 
 
 def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(

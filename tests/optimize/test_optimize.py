@@ -43,6 +43,18 @@ def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, l
     assert shares[advice.best] < 30
 
 
+def test_a_large_vector_is_split_however_few_values_it_is_spread_along(shipments: Make) -> None:
+    table = shipments()
+    often, once = (f"SELECT count(*) FROM shipments WHERE {what}" for what in ("k < 50", "mode = 'AIR'"))
+    report = table.optimize(Workload((Query(often, count=20), Query(once))), "sop", 200, num_features=1)
+    sizes = [row["count"] for row in table.frame().groupBy(F.input_file_name()).count().collect()]
+    assert len(sizes) == report.files_after > 40
+    assert max(sizes) < 2 * 2 * 200
+    scanned = table.replay(Workload((Query(once),))).queries[0]
+    assert scanned.same_result
+    assert scanned.rows_scanned < 0.4 * sum(sizes), "each file has few of the values"
+
+
 def test_value_sets_are_complete_where_each_file_has_one_value(spark: SparkSession, shipments: Make) -> None:
     table = shipments()
     queries = [Query(f"SELECT count(*) FROM shipments WHERE k % 30 = {rest}") for rest in range(30)]

@@ -109,8 +109,9 @@ class VectorMap:
     """Feature vectors, packed as in union vectors, and where their rows go.
 
     Rows of vector ``i`` go to block ``first[i] + bucket * ways[i] // spread.buckets``: a vector with more
-    rows than a block may hold is spread over ``ways[i]`` blocks along ``spread`` (by a hash of the row when
-    that is None). ``ways`` is 1 for the others.
+    rows than a block may hold is spread over ``ways[i]`` blocks along ``spread``. Where there are more blocks
+    than buckets, a hash of the row spreads those of one bucket, and all rows when ``spread`` is None.
+    ``ways`` is 1 for vectors with few rows.
     """
 
     features: tuple[Expr, ...]

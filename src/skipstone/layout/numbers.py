@@ -41,6 +41,7 @@ __all__ = ["block_numbers", "cell_numbers"]
 Bits = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_HASH_BITS = 24
 
 
 def block_numbers(assignment: Assignment, fitting: Fitting) -> Numbers:
@@ -146,12 +147,16 @@ class _Rows:
 
     def _vectors(self, vectors: VectorMap, rows: Rows) -> Numbers:
         mine = self._entries(vectors.features, vectors.vectors, rows)
+        ways = vectors.ways[mine].astype(np.int64)
+        # Any hash will do: rows only have to be spread evenly.
+        inside = (rows.astype(np.uint64) * _MIX >> np.uint64(64 - _HASH_BITS)).astype(np.int64)
         if vectors.spread is None:
-            # Any hash will do: rows of one vector only have to be spread evenly.
-            bucket, buckets = (rows.astype(np.uint64) * _MIX >> np.uint64(40)).astype(np.int64), 1 << 24
+            place = inside * ways >> _HASH_BITS
         else:
             bucket, buckets = self.bucket(vectors.spread, rows).astype(np.int64), vectors.spread.buckets
-        block = vectors.first[mine] + bucket * vectors.ways[mine] // buckets
+            inside[ways <= buckets] = 0
+            place = ((bucket << _HASH_BITS) + inside) * ways // (buckets << _HASH_BITS)
+        block = vectors.first[mine] + place
         return np.where(mine >= 0, block, vectors.otherwise).astype(np.int32)
 
     def _partitions(self, assignment: Partitioned, rows: Rows) -> Numbers:

@@ -39,6 +39,7 @@ __all__ = ["BLOCK", "LogicalNames", "arranged", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
+_FINE = 1 << 20
 _WORD = "__skipstone_word"
 _KEY = "__skipstone_key"
 _FIRST = "__skipstone_first"
@@ -244,8 +245,9 @@ def _place(frame: DataFrame, vectors: VectorMap, names: LogicalNames) -> SparkCo
     first, ways = F.col(_FIRST), F.col(_WAYS)
     if vectors.spread is None:
         return first + F.pmod(hashed_row(frame.schema), ways).cast("int")
-    bucket = F.expr(_bucket_sql(vectors.spread, names))
-    return first + F.floor(bucket * ways / vectors.spread.buckets).cast("int")
+    bucket, buckets = F.expr(_bucket_sql(vectors.spread, names)), vectors.spread.buckets
+    inside = F.when(ways > buckets, F.pmod(hashed_row(frame.schema), F.lit(_FINE)) / _FINE).otherwise(0.0)
+    return first + F.floor((bucket + inside) * ways / buckets).cast("int")
 
 
 def _signed(word: int) -> str:
