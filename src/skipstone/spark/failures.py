@@ -10,7 +10,7 @@ from pyspark.logger import PySparkLogger
 
 from skipstone.errors import SkipstoneError
 
-__all__ = ["keep_errors_for_the_caller", "sentence_of"]
+__all__ = ["keep_errors_for_the_caller", "reason_of", "sentence_of"]
 
 
 def keep_errors_for_the_caller() -> None:
@@ -35,6 +35,19 @@ def sentence_of(problem: BaseException) -> str | None:
         case OSError():
             return f"{problem.filename or 'A file'}: {problem.strerror or problem}."
     return None
+
+
+def reason_of(problem: Py4JJavaError | PySparkException) -> str:
+    """What failed and, in brackets, what the cause of all says, such as that a disk is full."""
+    if isinstance(problem, Py4JJavaError):
+        origin: Any = problem.java_exception
+        message = origin.getMessage() or origin.toString()
+    else:
+        origin = getattr(problem, "_origin", None)
+        message = problem.getMessage() or str(problem)
+    first = _first_line(message).rstrip(".")
+    deepest = first if origin is None else _first_line(_deepest(origin)).rstrip(".")
+    return first if deepest in first else f"{first} ({deepest})"
 
 
 def _deepest(exception: Any) -> str:

@@ -24,6 +24,7 @@ from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.spark.assign import arranged
 from skipstone.spark.copied import WIDE, copied_session
+from skipstone.spark.failures import reason_of
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
@@ -180,14 +181,16 @@ def _field_names(schema: str) -> list[str]:
 def _conflict(root: str, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
     # Once Delta's own Python package is imported, its exceptions arrive as Python's.
     if isinstance(problem, PySparkException):
-        name, message = type(problem).__name__, str(problem)
+        name = type(problem).__name__
     else:
-        cause = problem.java_exception
-        name, message = cause.getClass().getSimpleName(), cause.getMessage()
-    first = str(message or name).strip().splitlines()[0].rstrip(".")
+        name = problem.java_exception.getClass().getSimpleName()
+    reason = reason_of(problem)
     if "Concurrent" in name:
         return TableChangedError(
             f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
-            f"the table is as they left it ({first}); run it again."
+            f"the table is as they left it ({reason}); run it again."
         )
-    return SkipstoneError(f"The rewrite of {root} failed and nothing was committed: {first}.")
+    return SkipstoneError(
+        f"The rewrite of {root} failed and nothing was committed: {reason}; files that it may have left are "
+        "no part of the table, and VACUUM removes them."
+    )

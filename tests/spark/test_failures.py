@@ -1,0 +1,26 @@
+"""Failures inside Spark's jobs are told by what caused them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from skipstone.spark.failures import reason_of
+
+
+def test_the_cause_of_a_failed_write_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    broken = spark.range(1).selectExpr("raise_error(concat('the disk is ', id)) AS x")
+    with pytest.raises(PySparkException) as caught:
+        broken.selectExpr("CAST(x AS STRING) AS x").write.parquet(str(tmp_path / "out"))
+    reason = reason_of(caught.value)
+    assert "the disk is 0" in reason
+    assert "\n" not in reason
+
+
+def test_a_failure_without_a_deeper_cause_is_told_once(spark: SparkSession) -> None:
+    with pytest.raises(PySparkException) as caught:
+        spark.sql("SELECT * FROM absent")
+    assert reason_of(caught.value).count("TABLE_OR_VIEW_NOT_FOUND") == 1
