@@ -323,6 +323,7 @@ def test_several_writers_at_once_lose_nothing(spark: SparkSession, tmp_path: Pat
 WRITER = """
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 import skipstone
 from skipstone.predicate.normalize import TRUE
 from skipstone.spark.log_table import LogTable
@@ -331,6 +332,7 @@ from skipstone.workload.log import LoggedScan
 spark = skipstone.session(master="local[1]", config={"spark.sql.shuffle.partitions": "1"})
 log = LogTable(spark, runtime_of(spark), sys.argv[1])
 now = datetime(2026, 1, 1, tzinfo=UTC)
+Path(sys.argv[2]).touch()
 for turn in range(5):
     log.append([LoggedScan(now, TRUE, ("k",), 4, 1, 900, 100, turn, 0.1, "bob", "other")], f"child-{turn}")
 """
@@ -340,14 +342,15 @@ def test_processes_that_write_at_once_lose_nothing(spark: SparkSession, tmp_path
     root = f"file:{tmp_path / 'shared'}"
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     log = LogTable(spark, runtime_of(spark), root)
-    written = 0
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(WRITER), root]) as child:
-        while child.poll() is None:
-            log.append([scan_at(moment, 100 + written)], f"parent-{written}")
-            written += 1
+    ready = tmp_path / "ready"
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(WRITER), root, str(ready)]) as child:
+        while not ready.exists() and child.poll() is None:
+            time.sleep(0.05)
+        for turn in range(5):
+            log.append([scan_at(moment, 100 + turn)], f"parent-{turn}")
     assert child.returncode == 0
     found = sorted(scan.rows_needed or 0 for scan in log.read())
-    assert found == [*range(5), *range(100, 100 + written)]
+    assert found == [*range(5), *range(100, 105)]
 
 
 def test_retention_keeps_what_is_new_and_not_too_much(spark: SparkSession, tmp_path: Path) -> None:
