@@ -18,6 +18,7 @@ def test_order_and_files_do_not_matter(spark: SparkSession) -> None:
     "different",
     [
         ["map('a', 1, 'b', 2)", "map('a', 1, 'b', 3)", "map('a', 1, 'c', 2)", "map('a', 1)"],
+        ["map('a', NULL, 'b', 1)", "map('a', 1, 'b', NULL)"],
         ["map('a', CAST(NULL AS INT))", "map('a', 0)", "CAST(map() AS MAP<STRING, INT>)"],
         ["CAST(map() AS MAP<STRING, INT>)", "CAST(NULL AS MAP<STRING, INT>)"],
         ["map('a', map('b', 1))", "map('a', map('b', 2))", "map('a', map('c', 1))"],

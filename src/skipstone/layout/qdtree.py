@@ -1,10 +1,9 @@
 """qd-tree: nested cuts, chosen from the top down for the rows that the workload can then skip.
 
-Candidate cuts are all atoms of the workload, conjunctions among its features, and ranges: quantiles of
-every column that the workload compares with constants. Ranges matter where queries look for single
-values: a cut at ``p_type < 'M'`` halves the rows for queries about any type, those not in the log
-included, which no cut at one type does. Queries are judged with their full boolean structure
-(:mod:`~skipstone.layout.grow`).
+Candidate cuts are all atoms of the workload and ranges: quantiles of every column that the workload
+compares with constants. Ranges matter where queries look for single values: a cut at ``p_type < 'M'``
+halves the rows for queries about any type, those not in the log included, which no cut at one type does.
+Queries are judged with their full boolean structure (:mod:`~skipstone.layout.grow`).
 
 The number of blocks is the budget, rows / ``block_rows``, and the cut that gains most is always made
 next, so rows that many queries read end up in smaller blocks than rows that few do: from a quarter of
