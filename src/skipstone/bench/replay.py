@@ -187,7 +187,7 @@ def _warm_up(spark: SparkSession, plan: Plan, home: Path, progress: Progress | N
         # What a megabyte costs depends on its columns, and maps cost most; so reads of this table count too.
         reads = [run_scan(spark, sql) for sql in (*asked.values(), *asked.values())][len(asked) :]
         seen = [Observation.read(read.column_bytes, read.files, read.seconds) for read in reads]
-        save_model(spark, model.with_observations(seen, "calibrated"))
+        save_model(spark, model.calibrated(seen))
     return columns
 
 

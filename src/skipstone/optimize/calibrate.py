@@ -18,7 +18,7 @@ import numpy as np
 
 from skipstone.layout.assignment import Clusters, Dimension, Grid
 from skipstone.layout.pack import pack
-from skipstone.optimize.cost import DEFAULT, CostModel, Observation, Shape
+from skipstone.optimize.cost import CostModel, Observation, Shape
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import LONG
 from skipstone.spark import DataFrame, SparkSession
@@ -68,7 +68,7 @@ def calibrate(
         size = int(files.files.sizes.sum())
         bench = _Bench(spark, runtime, path, progress, clock)
         observations = [*bench.scans(), *bench.rewrites()]
-    model = CostModel(DEFAULT).with_observations(observations, "calibrated")
+    model = CostModel().calibrated(observations)
     return Calibration(model, size, rows, clock() - started)
 
 

@@ -10,8 +10,11 @@ committing cost the same for any size, and without them small rewrites would loo
 Savings never count them, for a query that skips still starts.
 
 The coefficients are fitted to observations by least squares on relative errors, none of them below zero.
-Newer observations weigh more, and a weak pull towards the coefficients known before keeps what few
-observations say nothing about. Cost: a least squares problem of six unknowns.
+Newer observations weigh more, and each coefficient is pulled towards what is expected: what was known before,
+all of it slower or faster by the same factor, the median of what was observed. A calibration varies one thing
+at a time, so its pull is weak. The rewrites that come by in daily use do not, and some of them run on a busy
+machine; they tell how fast it is, and only many of them what is dear. Cost: a least squares problem of six
+unknowns.
 
 >>> seen = [Observation.rewrite(Shape(g, z, 0, 0), 2 + g * (10 + 3 * z)) for g in (1, 2) for z in (1, 2, 4)]
 >>> fitted = fit(seen, DEFAULT)
@@ -22,7 +25,7 @@ observations say nothing about. Cost: a least squares problem of six unknowns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -36,7 +39,8 @@ Floats = npt.NDArray[np.float64]
 MOST_OBSERVATIONS = 64
 _DECAY = 0.97
 """How much less each observation weighs than the next newer one."""
-_PULL = 1e-4
+_CONTROLLED = 1e-5
+_AS_IT_COMES = 0.3
 """What it costs to move a coefficient by its own size, in squared relative errors."""
 _REWRITE = (
     "rewrite_fixed",
@@ -109,6 +113,11 @@ class Coefficients:
         """How long reading takes, besides what any query takes: that is never saved by skipping."""
         return bytes_read / 1e6 * self.read_per_mb + files * self.read_per_file
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Coefficients:
+        """Read stored coefficients."""
+        return cls(**{field.name: float(data[field.name]) for field in fields(cls)})
+
     def _named(self, names: Sequence[str]) -> Floats:
         return np.array([getattr(self, name) for name in names])
 
@@ -117,7 +126,7 @@ DEFAULT = Coefficients(
     rewrite_fixed=3.0,
     rewrite_per_gb=160.0,
     rewrite_per_gb_z=6.0,
-    rewrite_per_gb_additional=2.0,
+    rewrite_per_gb_additional=0.4,
     rewrite_per_gb_sop=20.0,
     rewrite_per_gb_sop_feature=3.0,
     read_fixed=0.1,
@@ -127,26 +136,28 @@ DEFAULT = Coefficients(
 """Two cores of a laptop class machine and a local disk; ``skipstone calibrate`` measures one's own."""
 
 
-def fit(observations: Sequence[Observation], prior: Coefficients) -> Coefficients:
+def fit(observations: Sequence[Observation], prior: Coefficients, pull: float = _CONTROLLED) -> Coefficients:
     """The coefficients that explain the observations, oldest first, best."""
     found: dict[str, float] = {}
     for kind, names in (("rewrite", _REWRITE), ("read", _READ)):
         seen = [observation for observation in observations if observation.kind == kind]
-        values = _fit([item.terms for item in seen], [item.seconds for item in seen], prior._named(names))
+        terms, seconds = [item.terms for item in seen], [item.seconds for item in seen]
+        values = _fit(terms, seconds, prior._named(names), pull)
         found.update(zip(names, values.tolist(), strict=True))
     return Coefficients(**found)
 
 
-def _fit(terms: Sequence[Sequence[float]], seconds: Sequence[float], prior: Floats) -> Floats:
+def _fit(terms: Sequence[Sequence[float]], seconds: Sequence[float], prior: Floats, pull: float) -> Floats:
     if not terms:
         return prior
     measured = np.maximum(np.array(seconds, np.float64), 1e-6)
+    given = np.array(terms, np.float64)
+    expected = prior * float(np.median(measured / np.maximum(given @ prior, 1e-9)))
     weight = _DECAY ** np.arange(len(measured) - 1, -1, -1) / measured
-    # A coefficient of zero would be pulled back with infinite force; a tenth of the mean is small enough.
-    size = np.maximum(prior, prior.mean() / 10)
-    pull = np.sqrt(_PULL) / size
-    matrix = np.concatenate([np.array(terms, np.float64) * weight[:, None], np.diag(pull)])
-    return _non_negative(matrix, np.concatenate([measured * weight, prior * pull]))
+    # A coefficient of zero would be pulled back with infinite force.
+    force = np.sqrt(pull) / np.maximum(expected, expected.mean() / 1e4)
+    matrix = np.concatenate([given * weight[:, None], np.diag(force)])
+    return _non_negative(matrix, np.concatenate([measured * weight, expected * force]))
 
 
 def _non_negative(matrix: Floats, target: Floats) -> Floats:
@@ -183,27 +194,31 @@ def _non_negative(matrix: Floats, target: Floats) -> Floats:
 class CostModel:
     """Coefficients of one machine or cluster with where they come from.
 
-    ``source`` is ``default``, ``calibrated`` or ``refreshed`` (by rewrites that ran since).
+    ``source`` is ``default``, ``calibrated`` or ``refreshed`` (by rewrites that ran since). ``base`` is what
+    refreshing starts from: the default or calibrated coefficients.
     """
 
     coefficients: Coefficients = DEFAULT
     source: str = "default"
     observations: tuple[Observation, ...] = ()
+    base: Coefficients = DEFAULT
 
-    def with_observations(self, observations: Sequence[Observation], source: str) -> CostModel:
-        """The model after more was seen; of each kind the newest observations are kept."""
+    def calibrated(self, observations: Sequence[Observation]) -> CostModel:
+        """The model after more was measured in a controlled way."""
+        together = self._with(observations)
+        base = fit(together, DEFAULT)
+        return CostModel(base, "calibrated", together, base)
+
+    def refreshed(self, observations: Sequence[Observation]) -> CostModel:
+        """The model after more was seen in daily use."""
+        together = self._with(observations)
+        return CostModel(fit(together, self.base, _AS_IT_COMES), "refreshed", together, self.base)
+
+    def _with(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
+        """Of each kind the newest observations."""
         every = (*self.observations, *observations)
-        kept = [
-            [observation for observation in every if observation.kind == kind][-MOST_OBSERVATIONS:]
-            for kind in ("rewrite", "read")
-        ]
-        together = tuple(kept[0] + kept[1])
-        return replace(
-            self,
-            coefficients=fit(together, self.coefficients),
-            source=source,
-            observations=together,
-        )
+        kept = [[each for each in every if each.kind == kind] for kind in ("rewrite", "read")]
+        return tuple(each for some in kept for each in some[-MOST_OBSERVATIONS:])
 
     def describe(self) -> str:
         """The provenance in a few words.
@@ -219,20 +234,22 @@ class CostModel:
 
     def to_json(self) -> dict[str, Any]:
         """For storing."""
-        return {"format": 1, **asdict(self)}
+        return {"format": 2, **asdict(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], name: str = "the cost model") -> CostModel:
         """Read a stored model; one that cannot be read is an error that names it."""
         try:
-            coefficients = {
-                field.name: float(data["coefficients"][field.name]) for field in fields(Coefficients)
-            }
             seen = tuple(
                 Observation(str(item["kind"]), tuple(map(float, item["terms"])), float(item["seconds"]))
                 for item in data["observations"]
             )
-            return cls(Coefficients(**coefficients), str(data["source"]), seen)
+            return cls(
+                Coefficients.from_json(data["coefficients"]),
+                str(data["source"]),
+                seen,
+                Coefficients.from_json(data["base"]),
+            )
         except (KeyError, TypeError, ValueError) as problem:
             raise SkipstoneError(
                 f"{name} cannot be read; delete it and run skipstone calibrate."

@@ -65,6 +65,6 @@ def save_model(spark: SparkSession, model: CostModel) -> Path:
 def remember(spark: SparkSession, observations: Sequence[Observation]) -> None:
     """Refresh the model by what was just seen; work that is done never fails over this."""
     try:
-        save_model(spark, load_model(spark).with_observations(observations, "refreshed"))
+        save_model(spark, load_model(spark).refreshed(observations))
     except SkipstoneError as problem:
         LOG.warning("The cost of this rewrite was not remembered: %s", problem)

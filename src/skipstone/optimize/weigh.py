@@ -4,74 +4,62 @@ Cheap questions come first, so that a hopeless case costs next to nothing (Self-
 (thesis), section 5: the estimate must be far cheaper than the rewrite it decides on):
 
 1. If the queries read so little that saving all of it would not pay: no, without any job.
-2. A small sample is drawn, the larger the costlier the rewrite. If even a layout by which queries read only
-   the rows they need would not pay: no.
-3. Every layout is fitted and simulated on that sample; the one that gains most must gain enough.
+2. A small sample is drawn, the larger the costlier the rewrite, and of a long log some queries that stand for
+   all. If even a layout by which queries read only the rows they need would not pay: no.
+3. Every layout is fitted and simulated on these; the one that gains most must gain enough.
 
-The rewrite then fits that layout once more, on a sample as large as a layout deserves.
+The rewrite then fits that layout once more, for all queries and on a sample as large as a layout deserves.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.advise import LayoutAdvice, advise, needed
 from skipstone.optimize.benefit import volume
+from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel, Shape
 from skipstone.optimize.economy import Economy, as_it_lies, economy_of
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
 from skipstone.predicate.blocks import Counts
-from skipstone.predicate.expr import Expr
 from skipstone.spark import SparkSession
 from skipstone.spark.progress import Progress
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.predicates import LoggedFilter
 
-__all__ = ["Weighed", "merged_entries", "weigh"]
+__all__ = ["Weighed", "weigh"]
 
 _FEWEST_SAMPLED = 20_000
 _SAMPLED_PER_SECOND = 200
 """Rows to sample for the estimate, per second that the rewrite takes."""
-MOST_ENTRIES = 2_000
+MOST_WEIGHED = 128
+"""Queries that an estimate is made with; a longer log has as many stand for all of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """The verdict: a code, a sentence and its numbers; if it pays, what is needed to do it."""
+    """The verdict: a code, a sentence and its numbers; if it pays, what is needed to do it.
+
+    ``prepared`` is what the estimate was made with, ``entries`` is the whole log.
+    """
 
     code: str
     sentence: str
     numbers: dict[str, Any]
     prepared: Prepared | None = None
     layout: str = ""
+    entries: tuple[LoggedFilter, ...] = ()
 
     @property
     def pays(self) -> bool:
         """Whether the rewrite saves enough."""
         return self.prepared is not None
-
-
-def merged_entries(entries: Sequence[LoggedFilter]) -> tuple[LoggedFilter, ...]:
-    """Equal scans as one with the sum of their weights, the newest ``MOST_ENTRIES`` if there are more.
-
-    The weights of those that are left out go to the others in proportion.
-    """
-    merged: dict[tuple[Expr, tuple[str, ...]], LoggedFilter] = {}
-    for entry in entries:
-        key = (entry.filter, entry.columns)
-        before = merged.pop(key, None)
-        weight = entry.weight + (0.0 if before is None else before.weight)
-        merged[key] = replace(entry, weight=weight)
-    every = tuple(merged.values())
-    kept = every[-MOST_ENTRIES:]
-    factor = sum(entry.weight for entry in every) / max(sum(entry.weight for entry in kept), 1e-300)
-    return kept if factor == 1.0 else tuple(replace(entry, weight=entry.weight * factor) for entry in kept)
 
 
 def weigh(
@@ -118,12 +106,13 @@ def weigh(
             f"{least:.1f} s that rewriting them costs",
         )
     merged = merged_entries(entries)
+    asked = representatives(merged, MOST_WEIGHED)
     sample_rows = policy.sample_rows or int(
         min(SAMPLE_ROWS, max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * least))
     )
     try:
         prepared = prepare(
-            spark, files, merged, (), Wishes(block_rows=block_rows, sample_rows=sample_rows), places
+            spark, files, asked, (), Wishes(block_rows=block_rows, sample_rows=sample_rows), places
         )
     except SkipstoneError as problem:
         return verdict("CANNOT_FIT", str(problem).rstrip("."))
@@ -135,6 +124,7 @@ def weigh(
     numbers |= {
         "rows": prepared.total_rows,
         "sampled_rows": len(prepared.fitting.sample),
+        "sampled_queries": len(asked),
         "block_rows": prepared.fitting.block_rows,
         "bytes_scanned_now": now.bytes,
         "scan_seconds_now": now.seconds,
@@ -166,6 +156,7 @@ def weigh(
         f"and rewriting costs about {best.rewrite_seconds or 0.0:.1f} s",
         prepared=prepared,
         layout=best.layout,
+        entries=merged,
     )
 
 

@@ -115,6 +115,15 @@ class BlockSet:
         )
 
     @cached_property
+    def value_places(self) -> Mapping[frozenset[Column], tuple[int, ...]]:
+        """The places of the value sets by the columns that they are about."""
+        found: dict[frozenset[Column], tuple[int, ...]] = {}
+        for place, key in enumerate(self.value_keys):
+            columns = columns_of(key)
+            found[columns] = (*found.get(columns, ()), place)
+        return found
+
+    @cached_property
     def has_empty(self) -> bool:
         """Whether any block is known to have no rows."""
         return bool((self.rows == 0).any())

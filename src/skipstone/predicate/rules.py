@@ -55,7 +55,8 @@ class Rules:
     _branches_left: int = BRANCHES
     _atoms: dict[Expr, list[Finding]] = field(default_factory=dict)
     _alone: dict[Expr, Mask] = field(default_factory=dict)
-    _members: dict[tuple[Expr, Expr], tuple[Words, bool] | None] = field(default_factory=dict)
+    _about: dict[Expr, list[int]] = field(default_factory=dict)
+    _members: dict[tuple[Expr, Expr], tuple[Words, bool]] = field(default_factory=dict)
     _sets: dict[Expr, ValueSets] = field(default_factory=dict)
 
     def alone(self, part: Expr) -> Iterator[Finding]:
@@ -118,23 +119,34 @@ class Rules:
                 yield Finding(excluded(met, self.scope.bounds(expr)), Code.COMBINED, expr, predicate)
 
     def _value_sets(self, parts: Parts, fresh: Parts) -> Iterator[Finding]:
-        for key in self.scope.blocks.value_keys:
-            members = [part for part in parts if self._satisfied(part, key) is not None]
-            if not any(part in fresh for part in members):
+        members: dict[int, list[Expr]] = {}
+        for part in parts:
+            for place in self._keys(part):
+                members.setdefault(place, []).append(part)
+        for place in sorted(members):
+            key, about = self.scope.blocks.value_keys[place], members[place]
+            if not any(part in fresh for part in about):
                 continue
-            found = [self._satisfied(part, key) for part in members]
-            words = reduce(np.bitwise_and, (each[0] for each in found if each))
-            null_holds = all(each[1] for each in found if each)
+            found = [self._satisfied(part, key) for part in about]
+            words = reduce(np.bitwise_and, (each[0] for each in found))
+            null_holds = all(each[1] for each in found)
             mask = without_member(self._narrow(key), words, null_holds, self.scope.bounds(key).null)
-            yield Finding(mask, Code.VALUE_SET, key, _all(tuple(members)))
+            yield Finding(mask, Code.VALUE_SET, key, _all(tuple(about)))
 
-    def _satisfied(self, part: Expr, key: Expr) -> tuple[Words, bool] | None:
-        """The values of the key's dictionary that satisfy the predicate, if it is only about the key."""
-        if (part, key) not in self._members:
-            about = only_about(part, key)
-            sets = self._narrow(key)
-            self._members[part, key] = satisfied(part, key, sets.dictionary) if about else None
-        return self._members[part, key]
+    def _keys(self, part: Expr) -> list[int]:
+        """The places of the value sets that the predicate is only about."""
+        if (known := self._about.get(part)) is None:
+            blocks = self.scope.blocks
+            candidates = blocks.value_places.get(columns_of(part), ())
+            known = [place for place in candidates if only_about(part, blocks.value_keys[place])]
+            self._about[part] = known
+        return known
+
+    def _satisfied(self, part: Expr, key: Expr) -> tuple[Words, bool]:
+        """The values of the key's dictionary that satisfy the predicate, and whether NULL does."""
+        if (known := self._members.get((part, key))) is None:
+            known = self._members[part, key] = satisfied(part, key, self._narrow(key).dictionary)
+        return known
 
     def _narrow(self, key: Expr) -> ValueSets:
         if key not in self._sets:
