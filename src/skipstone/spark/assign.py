@@ -28,7 +28,7 @@ from skipstone.layout.assignment import (
     Tree,
     VectorMap,
 )
-from skipstone.predicate.expr import Expr, Literal, type_of, with_columns
+from skipstone.predicate.expr import Expr, Literal, columns_of, type_of, with_columns
 from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.render import to_sql
 from skipstone.spark.column_names import ColumnNames
@@ -63,6 +63,10 @@ class LogicalNames:
     def sql(self, expr: Expr) -> str:
         """The expression as Spark SQL."""
         return to_sql(with_columns(expr, self.paths))
+
+    def top_level(self, expr: Expr) -> list[str]:
+        """The frame's columns that the expression reads."""
+        return sorted({self.paths[column.path[:1]][0] for column in columns_of(expr)})
 
 
 def _descend(

@@ -1,7 +1,9 @@
 """Samples for fitting: some rows of a table with the workload's atoms already evaluated.
 
 Spark draws the rows and evaluates every atom natively; the driver gets packed bits and the columns that the
-workload filters on.
+workload filters on. That takes two steps. The rows are drawn by generated code that reads no value of a row
+that it does not draw. The hundreds of atoms of a log would make such code too long to be compiled, so they
+are evaluated, in pieces, on the drawn rows, which Spark keeps meanwhile.
 """
 
 from __future__ import annotations
@@ -77,16 +79,19 @@ def draw(
 ) -> Drawn:
     """Draw about ``rows`` rows of a frame; an atom is not TRUE, and a value NULL, where evaluation fails."""
     fraction = min(1.0, rows / max(total_rows, 1))
-    # A log has hundreds of atoms, all of which are evaluated on every sampled row.
-    drawn = lenient(frame.sample(False, fraction, seed) if fraction < 1.0 else frame, WIDE)
+    read = [*atoms, *columns, *([] if partition is None else [partition])]
+    needed = dict.fromkeys(name for expr in read for name in names.top_level(expr))
+    some = frame.sample(False, fraction, seed) if fraction < 1.0 else frame
+    kept = some.select(*map(_quoted, needed), F.col("_metadata.file_path").alias(_FILE)).persist()
     words = packed_bits_sql([names.sql(atom) for atom in atoms])
     wanted: list[SparkColumn] = [F.expr(word).alias(f"b{place}") for place, word in enumerate(words)]
     wanted += [_value(names.sql(expr), expr).alias(f"c{place}") for place, expr in enumerate(columns)]
     if partition is not None:
         wanted.append(_value(names.sql(partition), partition).alias("p"))
-    table: pa.Table = (
-        drawn.select(*wanted, F.col("_metadata.file_path").alias(_FILE)).toArrow().combine_chunks()
-    )
+    try:
+        table: pa.Table = lenient(kept, WIDE).select(*wanted, F.col(_FILE)).toArrow().combine_chunks()
+    finally:
+        kept.unpersist()
     size = table.num_rows
     values = {
         expr: canonical_array(_flat(table, f"c{place}"), type_of(expr)) for place, expr in enumerate(columns)
@@ -100,6 +105,10 @@ def draw(
         files.indices.to_numpy(zero_copy_only=False).astype(np.int32),
         tuple(files.dictionary.to_pylist()),
     )
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def _value(sql: str, expr: Expr) -> SparkColumn:
