@@ -47,9 +47,9 @@ def test_every_template_is_asked_and_is_a_query_on_the_table() -> None:
 def test_constants_are_skewed_and_drift_makes_others_hot() -> None:
     def hot(drift: bool) -> list[str]:
         scans = scans_of(generated(2, 4_000, drift=drift))
-        late = Counter(scan.sql for scan in scans[2_000:] if scan.template == "late")
-        (sql, most), *_ = late.most_common(1)
-        assert most > 0.3 * sum(late.values())
+        weights = Counter(scan.sql for scan in scans[2_000:] if scan.template == "weight")
+        (sql, most), *_ = weights.most_common(1)
+        assert most > 0.3 * sum(weights.values())
         return [sql, scans[0].sql]
 
     (before, first), (after, same) = hot(drift=False), hot(drift=True)

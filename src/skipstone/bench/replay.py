@@ -68,9 +68,9 @@ class Plan:
 
 
 def plan_of(
-    rows: int = 1_000_000,
-    batches: int = 7,
-    scans: int = 154,
+    rows: int = 2_000_000,
+    batches: int = 5,
+    scans: int = 270,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,
@@ -104,9 +104,9 @@ def plan_of(
 
 
 def run(
-    rows: int = 1_000_000,
-    batches: int = 7,
-    scans: int = 154,
+    rows: int = 2_000_000,
+    batches: int = 5,
+    scans: int = 270,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,

@@ -1,8 +1,8 @@
 """The generated table of the replay: orders of a web shop, which arrive in no order that filters ask about.
 
 Every batch spans all countries, two years and all customers, so minimum and maximum of a file as it was
-inserted exclude next to nothing. Couriers, regions and cities go with countries, and most values are skewed,
-as in real data. All is made by native expressions over a hash of the row number.
+inserted exclude next to nothing. Couriers, regions, cities and what customers ask for go with countries, and
+most values are skewed, as in real data. All is made by native expressions over a hash of the row number.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from skipstone.spark import DataFrame, SparkSession
 
-__all__ = ["COUNTRIES", "COURIERS", "THINGS", "orders_batch"]
+__all__ = ["COUNTRIES", "COURIERS", "REQUESTS", "THINGS", "orders_batch"]
 
 _CITIES = {
     "DE": ("Berlin", "Bremen", "Ulm"),
@@ -36,6 +36,37 @@ _CLOTHS = ("Cotton", "Linen", "Silk", "Wool")
 _CLOTHES = ("Blanket", "Coat", "Dress", "Scarf", "Shirt")
 THINGS = ("Gift Card", *(f"{cloth} {clothes}" for cloth in _CLOTHS for clothes in _CLOTHES))
 """What a product's name may contain."""
+REQUESTS = (
+    "asks for a refund",
+    "parcel was damaged",
+    "invoice is missing",
+    "leave it at the door",
+    "wrong size was sent",
+    "call before delivery",
+    "address has changed",
+    "wrap it as a gift",
+)
+"""What a customer's remarks may contain."""
+_TALK = (
+    "the first order came a week early",
+    "my friend told me about the shop",
+    "thanks for the quick answer again",
+    "it was just like in the picture",
+    "the colours are even nicer at home",
+    "we had another one of these before",
+    "next time I will order two of them",
+    "it took a little longer than usual",
+    "the neighbours took it in for us",
+    "please send the catalogue once more",
+    "the old one still works very well",
+    "somebody from the shop has called me",
+    "this is a present for my mother",
+    "the box was far too large for it",
+    "I could not find the size anywhere",
+    "everything else was as it should be",
+)
+"""What else customers say."""
+_SENTENCES = 6
 _DICE = 14
 _FILES = 4
 
@@ -60,6 +91,14 @@ def _one_of(values: Sequence[str], place: str) -> str:
     return f"array({', '.join(repr(value) for value in values)})[{place}]"
 
 
+def _talk(places: range) -> str:
+    """Some sentences."""
+    return ", ".join(
+        _one_of(_TALK, f"CAST(pmod(xxhash64(id, {100 + n}), {len(_TALK)}) AS INT)") for n in places
+    )
+
+
+_asked = _one_of(REQUESTS, f"(nation + CAST(d5 * 2 AS INT)) % {len(REQUESTS)}")
 _COLUMNS = (
     "id AS order_id",
     "CAST(d1 * d1 * 100000 AS INT) AS customer_id",
@@ -88,4 +127,6 @@ _COLUMNS = (
             'coupon', hex(pmod(xxhash64(id, 7), 100000)),
             'session', hex(xxhash64(id, 8))) AS attrs""",
     "concat(hex(xxhash64(id, 1)), hex(xxhash64(id, 2))) AS note",
+    f"""concat_ws(' ', {_talk(range(_SENTENCES // 2))}, IF(pmod(xxhash64(id, 9), 5) = 0, {_asked}, NULL),
+                  {_talk(range(_SENTENCES // 2, _SENTENCES))}) AS remarks""",
 )

@@ -4,7 +4,7 @@ A recorded timeline is a JSON Lines file, each line with a ``timestamp`` and eit
 has it, or ``batch``, the path of inserted rows as Parquet, relative to the file.
 
 A generated one follows a few templates, the first asked most, with filters that minima and maxima of columns
-say little about: map extractors, date functions, casts, LIKE, one column against another. As in
+say little about: map extractors, date functions, casts, LIKE on texts short and long. As in
 Self-organising layouts for Delta (thesis), section 6.1, not whole queries are replayed but their scans: each
 reads some columns of the rows that satisfy its filter and reduces them to a count and a hash, by which
 results can be compared. Constants are skewed (Zipf). With drift, other constants and templates are hot in
@@ -25,7 +25,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from skipstone.bench.replay_data import COUNTRIES, COURIERS, THINGS
+from skipstone.bench.replay_data import COUNTRIES, COURIERS, REQUESTS, THINGS
 from skipstone.bench.tpch_queries import Draw
 from skipstone.errors import SkipstoneError
 
@@ -93,8 +93,8 @@ def _product(constants: _Constants) -> str:
     return f"product LIKE '%{constants.one_of(THINGS)}%' AND country = '{constants.one_of(COUNTRIES)}'"
 
 
-def _late(constants: _Constants) -> str:
-    return f"delivered_on > promised_on AND attrs['courier'] = '{constants.one_of(COURIERS)}'"
+def _request(constants: _Constants) -> str:
+    return f"remarks LIKE '%{constants.one_of(REQUESTS)}%'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,15 @@ class _Template:
     where: Callable[[_Constants], str]
 
 
-_WIDE = "order_id, customer_id, country, city, product, price, status, delivered_on, map_values(attrs), note"
+_WIDE = (
+    "order_id, customer_id, country, city, product, price, status, delivered_on, map_values(attrs), remarks"
+)
 _NARROW = "order_id, price"
 TEMPLATES: dict[str, _Template] = {
-    "courier": _Template(0.32, _WIDE, _courier),
-    "product": _Template(0.24, _WIDE, _product),
+    "request": _Template(0.30, _WIDE, _request),
+    "courier": _Template(0.25, _WIDE, _courier),
     "month": _Template(0.20, _WIDE, _month_functions),
-    "late": _Template(0.14, _WIDE, _late),
+    "product": _Template(0.15, _WIDE, _product),
     "weight": _Template(0.10, _NARROW, _weight),
 }
 
