@@ -22,7 +22,7 @@ from skipstone.catalog.decisions import Decision, load_decisions, save_decision
 from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.contract import Fitted
-from skipstone.optimize.condense import merged_entries
+from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.economy import economy_of
 from skipstone.optimize.policy import Policy
@@ -44,6 +44,8 @@ __all__ = ["Situation", "auto"]
 
 _GROWTH = 1.25
 """How much more new data or logged queries there must be before a no is questioned."""
+_MOST_MINED = 256
+"""Queries that features are mined from; the work grows with their square."""
 
 
 class Situation:
@@ -225,7 +227,7 @@ def _acted(
     assert weighed.prepared is not None
     places = weighed.prepared.places
     started = clock()
-    analysis = _analysis_of_all(weighed)
+    analysis = _analysis(weighed)
     analysed = clock()
     try:
         prepared, fitted = _fit_well(spark, weighed, analysis)
@@ -251,13 +253,14 @@ def _acted(
     return Decision(clock().isoformat(), True, "PAYS", weighed.sentence, numbers)
 
 
-def _analysis_of_all(weighed: Weighed) -> Analysis:
-    """The features of the whole log, as many and as frequent as the estimate found best."""
+def _analysis(weighed: Weighed) -> Analysis:
+    """The features of a larger part of the log, as many and as frequent as the estimate found best."""
     assert weighed.prepared is not None
     rough = weighed.prepared.analysis
     if len(weighed.entries) == len(weighed.prepared.entries):
         return rough
-    return analyze(weighed.entries, threshold=rough.threshold, num_features=rough.num_features)
+    mined = representatives(weighed.entries, _MOST_MINED)
+    return analyze(mined, threshold=rough.threshold, num_features=rough.num_features)
 
 
 def _fit_well(spark: SparkSession, weighed: Weighed, analysis: Analysis) -> tuple[Prepared, Fitted]:

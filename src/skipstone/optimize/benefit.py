@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
-MOST_CORRECTED = 64
+MOST_CORRECTED = 32
 _SECONDS_A_DAY = 86_400.0
 
 

@@ -38,7 +38,7 @@ __all__ = ["Weighed", "weigh"]
 _FEWEST_SAMPLED = 20_000
 _SAMPLED_PER_SECOND = 200
 """Rows to sample for the estimate, per second that the rewrite takes."""
-MOST_WEIGHED = 128
+MOST_WEIGHED = 96
 """Queries that an estimate is made with; a longer log has as many stand for all of them."""
 
 
