@@ -196,7 +196,7 @@ class _Ledger:
         )
 
     def percent(self, scanned: Scanned) -> float:
-        weights = self._prepared.fitting.workload.weights
+        weights = self._prepared.asked.view.weights
         return float(100.0 * (scanned.share @ weights) / weights.sum())
 
     def _volume(self, scanned: Scanned) -> Volume | None:
@@ -241,17 +241,19 @@ def shape_of_rewrite(prepared: Prepared, fitted: Fitted) -> Shape:
 def _virtual_files(prepared: Prepared) -> Scanned:
     """The table's own files as virtual blocks."""
     fitting = prepared.fitting
-    return scanned_blocks(prepared.drawn.file_of, fitting.sample, fitting.workload, fitting.features)
+    asked, features = prepared.asked.view, fitting.features
+    return scanned_blocks(prepared.drawn.file_of, fitting.sample, fitting.workload, features, asked)
 
 
 def _scanned(prepared: Prepared, fitted: Fitted) -> Scanned:
     fitting = prepared.fitting
     numbers = block_numbers(fitted.assignment, fitting)
-    return scanned_blocks(numbers, fitting.sample, fitting.workload, prepared.features_of(fitted))
+    features = prepared.features_of(fitted)
+    return scanned_blocks(numbers, fitting.sample, fitting.workload, features, prepared.asked.view)
 
 
 def needed(prepared: Prepared) -> Scanned:
     """What a perfect layout would let each query read: the rows that satisfy its filter, in no file."""
-    view, bits = prepared.fitting.workload, prepared.fitting.sample.bits
-    share = np.array([holds(formula, bits).mean() if len(bits) else 0.0 for formula in view.formulas])
+    asked, bits = prepared.asked, prepared.asked.bits
+    share = np.array([holds(formula, bits).mean() if len(bits) else 0.0 for formula in asked.view.formulas])
     return Scanned(share, np.zeros(len(share)))

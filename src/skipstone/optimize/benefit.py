@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
-MOST_CORRECTED = 32
+MOST_CORRECTED = 24
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -94,17 +94,20 @@ def load_of(view: WorkloadView, entries: Sequence[LoggedFilter], column_bytes: M
 def scanned_blocks(
     numbers: Numbers,
     sample: Sample,
-    view: WorkloadView,
+    known: WorkloadView,
     features: Sequence[Feature],
+    view: WorkloadView | None = None,
     bounds_only: bool = False,
 ) -> Scanned:
     """What each query reads when row i of the sample lies in block ``numbers[i]``, corrected as above.
 
+    The sample's bits are about the atoms of ``known``, whose queries are asked unless ``view`` has others.
     With ``bounds_only`` blocks have no value sets, as in tables that only Delta itself keeps statistics of.
     """
+    view = known if view is None else view
 
     def blocks(numbers: Numbers, sample: Sample) -> BlockSet:
-        made = virtual_blocks(numbers, sample, view, features)
+        made = virtual_blocks(numbers, sample, known, features)
         return _without_values(made) if bounds_only else made
 
     found = _read(view.filters, blocks(numbers, sample))

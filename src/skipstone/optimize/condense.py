@@ -37,8 +37,12 @@ def merged_entries(entries: Sequence[LoggedFilter]) -> tuple[LoggedFilter, ...]:
     return kept if factor == 1.0 else tuple(replace(entry, weight=entry.weight * factor) for entry in kept)
 
 
-def representatives(entries: Sequence[LoggedFilter], most: int) -> tuple[LoggedFilter, ...]:
+def representatives(
+    entries: Sequence[LoggedFilter], most: int, offset: float = 0.5
+) -> tuple[LoggedFilter, ...]:
     """At most so many entries that stand for all of them; their weights have the same sum.
+
+    With another ``offset``, from 0 to 1, others are drawn.
 
     >>> from skipstone.predicate.expr import Column, Comparison, Literal
     >>> from skipstone.predicate.types import INT
@@ -53,7 +57,7 @@ def representatives(entries: Sequence[LoggedFilter], most: int) -> tuple[LoggedF
     order = sorted(range(len(entries)), key=lambda place: _filtered(entries[place]))
     ends = np.cumsum([entries[place].weight for place in order])
     step = ends[-1] / most
-    hit = np.searchsorted(ends, (np.arange(most) + 0.5) * step, side="right")
+    hit = np.searchsorted(ends, (np.arange(most) + offset) * step, side="right")
     drawn = np.bincount(np.minimum(hit, len(order) - 1), minlength=len(order))
     times = {order[place]: int(count) for place, count in enumerate(drawn) if count}
     return tuple(replace(entries[place], weight=float(times[place] * step)) for place in sorted(times))

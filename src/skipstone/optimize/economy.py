@@ -45,7 +45,7 @@ class Economy:
 
     def load(self, prepared: Prepared) -> Load:
         """The workload in bytes per row."""
-        return load_of(prepared.fitting.workload, prepared.entries, self.sizes.row_bytes)
+        return load_of(prepared.asked.view, prepared.asked.entries, self.sizes.row_bytes)
 
 
 def economy_of(
@@ -101,7 +101,7 @@ def as_it_lies(prepared: Prepared, economy: Economy) -> Scanned:
     Files with a catalog entry are pruned by it. Of the others, Delta's minima and maxima are simulated on
     the sampled rows; plain Parquet files are always read.
     """
-    view = prepared.fitting.workload
+    view, fitting = prepared.asked.view, prepared.fitting
     known = known_files(prepared.files, prepared.places, economy)
     rows = economy.catalog.blocks.rows[known.entries]
     kept = [read_now(filter_, known, economy) for filter_ in view.filters]
@@ -111,8 +111,9 @@ def as_it_lies(prepared: Prepared, economy: Economy) -> Scanned:
     others = len(prepared.places) - len(known.places)
     rows_elsewhere = np.count_nonzero(elsewhere) * prepared.fitting.sample.scale
     if others and prepared.files.format == "delta":
+        rows_there = _some_rows(fitting.sample, elsewhere)
         found = scanned_blocks(
-            prepared.drawn.file_of[elsewhere], _some_rows(prepared.fitting.sample, elsewhere), view, (), True
+            prepared.drawn.file_of[elsewhere], rows_there, fitting.workload, (), view, bounds_only=True
         )
         rows_read += found.share * rows_elsewhere
         blocks_read += found.blocks

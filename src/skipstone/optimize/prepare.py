@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from skipstone.errors import SkipstoneError
 from skipstone.layout.additional import additional_features
@@ -31,7 +32,7 @@ from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
 from skipstone.workload.queries import BrokenQuery, Workload
 
-__all__ = ["Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
+__all__ = ["Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
 
 SAMPLE_ROWS = 300_000
 _MIB = 1 << 20
@@ -39,7 +40,10 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a user may ask of a layout; None means: choose for me."""
+    """What a user may ask of a layout; None means: choose for me.
+
+    ``rough`` is for estimates only: features are not checked to be what Spark reads back.
+    """
 
     block_rows: int | None = None
     partition_by: str | None = None
@@ -48,11 +52,24 @@ class Wishes:
     leave_out_dates: bool = False
     sample_rows: int = SAMPLE_ROWS
     seed: int = 0
+    rough: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """The queries that layouts are judged by; ``bits`` are those of the view's atoms."""
+
+    entries: tuple[LoggedFilter, ...]
+    view: WorkloadView
+    bits: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A table, its workload, the mined features and a sample of the files at ``places``."""
+    """A table, its workload, the mined features and a sample of the files at ``places``.
+
+    Layouts are fitted for ``entries`` and judged by ``asked``.
+    """
 
     files: TableFiles
     places: Counts
@@ -65,6 +82,7 @@ class Prepared:
     total_rows: int
     partition: Kept | None
     fingerprint: str
+    asked: Asked
 
     def features_of(self, fitted: Fitted) -> tuple[Feature, ...]:
         """The features whose bits blocks of this layout get: the mined ones, its own, and additional ones."""
@@ -94,10 +112,12 @@ def prepare(
     wishes: Wishes,
     chosen: Counts | None = None,
     analysis: Analysis | None = None,
+    judges: Sequence[LoggedFilter] | None = None,
 ) -> Prepared:
     """Mine features and draw a sample of the chosen files, all of them by default.
 
-    ``analysis`` is that of the same queries, if they were analysed before.
+    ``analysis`` is that of the same queries, if they were analysed before. ``judges`` are the queries that
+    layouts are judged by, by default those that they are fitted for.
     """
     if not entries:
         raise SkipstoneError(
@@ -112,7 +132,7 @@ def prepare(
             leave_out=date_filters if wishes.leave_out_dates else None,
             seed=wishes.seed,
         )
-    view = workload_view([entry.filter for entry in entries], np.array([entry.weight for entry in entries]))
+    view = _view(entries)
     if not view.atoms:
         raise SkipstoneError(
             f"No query of the log has a usable filter on {files.root}; without one use the layout hyper."
@@ -121,7 +141,7 @@ def prepare(
     places = np.arange(len(files.files)) if chosen is None else chosen
     frame = files.live(spark, places)
     partition = _partition(spark, files, wishes.partition_by)
-    view, features, weights = _features(spark, files, frame, names, view, analysis)
+    view, features, weights = _features(spark, files, frame, names, view, analysis, wishes.rough)
     total_rows = frame.count()
     block_rows = wishes.block_rows or _default_block_rows(total_rows, int(files.files.sizes[places].sum()))
     if total_rows < 2 * block_rows:
@@ -129,23 +149,27 @@ def prepare(
             f"{files.root} has {total_rows:,} rows, which is less than two blocks of {block_rows:,} rows; "
             "there is nothing to rearrange (see --block-rows)."
         )
+    judged = view if judges is None else _view(judges)
+    atoms = tuple(dict.fromkeys((*view.atoms, *judged.atoms)))
     drawn = draw(
         frame,
         total_rows,
         wishes.sample_rows,
-        view.atoms,
-        ordered_inputs(view.atoms),
+        atoms,
+        ordered_inputs(atoms),
         names,
         None if partition is None else partition.expr,
         wishes.seed,
     )
+    places_of = {atom: place for place, atom in enumerate(atoms)}
+    bits = drawn.sample.bits
     fitting = Fitting(
-        sample=drawn.sample,
+        sample=replace(drawn.sample, bits=bits[:, : len(view.atoms)]),
         workload=view,
         block_rows=block_rows,
         features=features,
         feature_weights=weights,
-        feature_bits=_feature_bits(view, features, drawn),
+        feature_bits=bits[:, [places_of[feature.predicate] for feature in features]],
         seed=wishes.seed,
     )
     return Prepared(
@@ -160,7 +184,16 @@ def prepare(
         total_rows,
         partition,
         _print(view),
+        Asked(
+            tuple(entries if judges is None else judges),
+            judged,
+            bits[:, [places_of[atom] for atom in judged.atoms]],
+        ),
     )
+
+
+def _view(entries: Sequence[LoggedFilter]) -> WorkloadView:
+    return workload_view([entry.filter for entry in entries], [entry.weight for entry in entries])
 
 
 def _partition(spark: SparkSession, files: TableFiles, text: str | None) -> Kept | None:
@@ -186,6 +219,7 @@ def _features(
     names: LogicalNames,
     view: WorkloadView,
     analysis: Analysis,
+    rough: bool,
 ) -> tuple[WorkloadView, tuple[Feature, ...], np.ndarray]:
     """The mined features as Spark reads them back; their predicates are made atoms of the view."""
     kept: list[Feature] = []
@@ -194,7 +228,9 @@ def _features(
     for mined in analysis.features:
         if is_opaque(mined.predicate):
             continue
-        read = features_to_keep(spark, frame, files.schema, [names.sql(mined.predicate)])[0]
+        read = mined.feature
+        if not rough:
+            (read,) = features_to_keep(spark, frame, files.schema, [names.sql(mined.predicate)])
         # A feature that Spark reads back differently would never be found by a query.
         if read.predicate != mined.predicate:
             continue
@@ -203,11 +239,6 @@ def _features(
         if read.predicate not in atoms:
             atoms.append(read.predicate)
     return replace(view, atoms=tuple(atoms)), tuple(kept), np.array(weights, np.float64)
-
-
-def _feature_bits(view: WorkloadView, features: Sequence[Feature], drawn: Drawn) -> np.ndarray:
-    places = {atom: place for place, atom in enumerate(view.atoms)}
-    return drawn.sample.bits[:, [places[feature.predicate] for feature in features]]
 
 
 def _print(view: WorkloadView) -> str:

@@ -38,8 +38,10 @@ __all__ = ["Weighed", "weigh"]
 _FEWEST_SAMPLED = 20_000
 _SAMPLED_PER_SECOND = 200
 """Rows to sample for the estimate, per second that the rewrite takes."""
-MOST_WEIGHED = 96
-"""Queries that an estimate is made with; a longer log has as many stand for all of them."""
+MOST_WEIGHED = 64
+MOST_JUDGES = 48
+"""Queries that layouts are fitted for in an estimate, and those they are judged by; of a longer log, as many
+stand for all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,14 +108,15 @@ def weigh(
             f"{least:.1f} s that rewriting them costs",
         )
     merged = merged_entries(entries)
-    asked = representatives(merged, MOST_WEIGHED)
+    fitted_for = representatives(merged, MOST_WEIGHED)
+    # A layout made for few queries serves these better than it serves the others.
+    judges = None if fitted_for == merged else representatives(merged, MOST_JUDGES, 0.0)
     sample_rows = policy.sample_rows or int(
         min(SAMPLE_ROWS, max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * least))
     )
+    wishes = Wishes(block_rows=block_rows, sample_rows=sample_rows, rough=True)
     try:
-        prepared = prepare(
-            spark, files, asked, (), Wishes(block_rows=block_rows, sample_rows=sample_rows), places
-        )
+        prepared = prepare(spark, files, fitted_for, (), wishes, places, judges=judges)
     except SkipstoneError as problem:
         return verdict("CANNOT_FIT", str(problem).rstrip("."))
     load, costs = economy.load(prepared), model.coefficients
@@ -124,7 +127,7 @@ def weigh(
     numbers |= {
         "rows": prepared.total_rows,
         "sampled_rows": len(prepared.fitting.sample),
-        "sampled_queries": len(asked),
+        "sampled_queries": len(fitted_for),
         "block_rows": prepared.fitting.block_rows,
         "bytes_scanned_now": now.bytes,
         "scan_seconds_now": now.seconds,
