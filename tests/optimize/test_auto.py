@@ -13,11 +13,13 @@ from pyspark.sql import functions as F
 
 import skipstone
 from skipstone.catalog.decisions import Decision
+from skipstone.catalog.layouts import load_layout
 from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.watch import Watch
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.row_hash import hash_of
+from skipstone.spark.runtime import runtime_of
 from skipstone.workload.queries import Query, Workload
 
 Make = Callable[..., skipstone.Table]
@@ -100,6 +102,19 @@ def test_it_acts_when_it_pays_and_then_rests_until_the_workload_drifts(shipments
     assert status.logged_scans == 180
     assert len(status.layouts) == 2
     assert status.to_dict()["decisions"][0]["numbers"]["layout"] == "qdtree"
+
+
+def test_a_long_log_is_estimated_by_a_part_of_it_and_laid_out_for_all(shipments: Make) -> None:
+    table = shipments()
+    asked = [f"k >= {start} AND k < {start + 20}" for start in range(0, 800, 8)]
+    ask(table, *asked, times=3)
+    decision = table.auto(policy=POLICY, model=EAGER)
+    assert decision.acted, decision.sentence
+    numbers = decision.numbers
+    assert (numbers["queries"], numbers["sampled_queries"]) == (300, 64)
+    store = runtime_of(table.spark).store(table.files().root)
+    workload = load_layout(store, numbers["layout_id"]).workload
+    assert (len(workload), sum(weight for _, weight in workload)) == (100, 300)
 
 
 def test_of_two_optimisers_the_second_notices_and_stops(

@@ -26,7 +26,7 @@ from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.economy import economy_of
 from skipstone.optimize.policy import Policy
-from skipstone.optimize.prepare import Prepared, Wishes, default_block_bytes, prepare
+from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, default_block_bytes, prepare
 from skipstone.optimize.run import fit_one, rewrite_table
 from skipstone.optimize.stale import LayoutDrift, drift_of_layouts, drift_of_table, worst_files
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
@@ -46,6 +46,9 @@ _GROWTH = 1.25
 """How much more new data or logged queries there must be before a no is questioned."""
 _MOST_MINED = 256
 """Queries that features are mined from; the work grows with their square."""
+_ROWS_A_BLOCK = 500
+_FEWEST_ROWS = 50_000
+"""Rows that a layout is fitted on, unless they are more than suffices for any."""
 
 
 class Situation:
@@ -267,6 +270,8 @@ def _fit_well(spark: SparkSession, weighed: Weighed, analysis: Analysis) -> tupl
     """The chosen layout, fitted for the whole log on more rows than its estimate was made from."""
     rough = weighed.prepared
     assert rough is not None
-    wishes = Wishes(block_rows=rough.fitting.block_rows)
+    blocks = rough.total_rows / rough.fitting.block_rows
+    rows = int(min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_BLOCK * blocks)))
+    wishes = Wishes(block_rows=rough.fitting.block_rows, sample_rows=rows)
     prepared = prepare(spark, rough.files, weighed.entries, rough.unusable, wishes, rough.places, analysis)
     return prepared, fit_one(spark, prepared, weighed.layout)
