@@ -70,7 +70,7 @@ class Plan:
 def plan_of(
     rows: int = 2_000_000,
     batches: int = 5,
-    scans: int = 250,
+    scans: int = 400,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,
@@ -106,7 +106,7 @@ def plan_of(
 def run(
     rows: int = 2_000_000,
     batches: int = 5,
-    scans: int = 250,
+    scans: int = 400,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,
