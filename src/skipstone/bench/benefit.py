@@ -28,7 +28,7 @@ _SAMPLED = 20
 
 
 def run(
-    rows: int = 2_000_000,
+    rows: int = 500_000,
     seed: int = 0,
     quick: bool = False,
     data: str | None = None,
