@@ -22,9 +22,18 @@ from typing import Any
 from skipstone.predicate.types import Type
 from skipstone.spark.types_json import PHYSICAL_NAME, type_from_object
 
-__all__ = ["ColumnNames", "ResolvedName"]
+__all__ = ["ColumnNames", "ResolvedName", "quoted"]
 
 Path = tuple[str, ...]
+
+
+def quoted(*path: str) -> str:
+    """A column or, by further names, a field of it, as SQL.
+
+    >>> quoted("a.b", "it`s")
+    '`a.b`.`it``s`'
+    """
+    return ".".join(f"`{part.replace('`', '``')}`" for part in path)
 
 
 @dataclass(frozen=True, slots=True)

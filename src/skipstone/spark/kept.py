@@ -22,7 +22,7 @@ from skipstone.predicate.normalize import normalize
 from skipstone.predicate.types import Kind, Type
 from skipstone.spark.catalyst import expr_from_catalyst
 from skipstone.spark.catalyst_json import expression_json
-from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.column_names import ColumnNames, quoted
 from skipstone.spark.types_json import type_from_object
 
 __all__ = ["Kept", "columns_to_keep", "expressions_to_keep", "features_to_keep", "still_to_keep"]
@@ -60,7 +60,7 @@ def columns_to_keep(schema: str, partition_schema: str) -> tuple[Kept, ...]:
         resolved = _resolve(names, name)
         type_ = type_from_object(field["type"])
         if resolved is not None and type_.kind not in _UNSUPPORTED:
-            kept.append(Kept(Column(resolved, type_), _quoted(name), type_))
+            kept.append(Kept(Column(resolved, type_), quoted(*name), type_))
     return tuple(kept)
 
 
@@ -83,10 +83,6 @@ def _resolve(names: ColumnNames, logical: tuple[str, ...]) -> tuple[str, ...] | 
             return None
         path = resolved.path
     return path
-
-
-def _quoted(path: tuple[str, ...]) -> str:
-    return ".".join(f"`{part.replace('`', '``')}`" for part in path)
 
 
 def expressions_to_keep(

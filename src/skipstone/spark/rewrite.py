@@ -23,6 +23,7 @@ from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.spark.assign import arranged
+from skipstone.spark.column_names import quoted
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.failures import reason_of
 from skipstone.spark.janino import new_instance
@@ -161,11 +162,11 @@ class Rewriting:
         source = self.live(plan.chosen)
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
-        partitions = [f"`{name}`" for name in _field_names(self.before.partition_schema)]
+        partitions = [quoted(name) for name in _field_names(self.before.partition_schema)]
         placed = arranged(plan.assign(counted), plan.blocks, (*partitions, *plan.sort))
         handle = self._handle.write(
             self._session._jsparkSession,
-            placed.select(*[f"`{name}`" for name in source.columns])._jdf,
+            placed.select(*map(quoted, source.columns))._jdf,
             packed_bits(plan.chosen, len(self.before.files)),
         )
         return open_handle(self._spark, handle), total_hash(observation.get)

@@ -10,6 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, MapType, StructField, StructType
 
+from skipstone.spark.column_names import quoted
+
 __all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "row_hash", "total_hash", "with_hash"]
 
 HASH = "__skipstone_hash"
@@ -58,7 +60,7 @@ def hashed_row(schema: StructType) -> Column:
 
 def _hashable(field: StructField) -> list[Column]:
     """The column, or what stands for it where it holds a map or a variant, which Spark does not hash."""
-    column, kind = F.col(f"`{field.name.replace('`', '``')}`"), field.dataType
+    column, kind = F.col(quoted(field.name)), field.dataType
     if isinstance(kind, MapType) and not _unhashable(kind.keyType) and not _unhashable(kind.valueType):
         # Faster than their text. Hashes pass over NULL; the size tells it from the empty map.
         return [F.size(column), F.map_entries(column)]

@@ -22,6 +22,7 @@ from skipstone.layout.sample import Sample
 from skipstone.predicate.expr import Call, Column, Expr, Value, type_of, walk
 from skipstone.predicate.types import Kind
 from skipstone.spark.assign import LogicalNames
+from skipstone.spark.column_names import quoted
 from skipstone.spark.copied import WIDE, lenient
 from skipstone.spark.stored_bounds import canonical_array
 
@@ -82,7 +83,7 @@ def draw(
     read = [*atoms, *columns, *([] if partition is None else [partition])]
     needed = dict.fromkeys(name for expr in read for name in names.top_level(expr))
     some = frame.sample(False, fraction, seed) if fraction < 1.0 else frame
-    kept = some.select(*map(_quoted, needed), F.col("_metadata.file_path").alias(_FILE)).persist()
+    kept = some.select(*map(quoted, needed), F.col("_metadata.file_path").alias(_FILE)).persist()
     words = packed_bits_sql([names.sql(atom) for atom in atoms])
     wanted: list[SparkColumn] = [F.expr(word).alias(f"b{place}") for place, word in enumerate(words)]
     wanted += [_value(names.sql(expr), expr).alias(f"c{place}") for place, expr in enumerate(columns)]
@@ -105,10 +106,6 @@ def draw(
         files.indices.to_numpy(zero_copy_only=False).astype(np.int32),
         tuple(files.dictionary.to_pylist()),
     )
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
 
 
 def _value(sql: str, expr: Expr) -> SparkColumn:
