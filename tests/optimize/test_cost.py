@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Clusters, Dimension, Grid, Partitioned, Split, Tree, VectorMap
 from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel, Observation, Shape, fit
+from skipstone.optimize.cost_store import load_model, save_model
 from skipstone.optimize.shape import placed_by, shape_of
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT
@@ -105,6 +109,20 @@ def test_a_model_survives_being_stored() -> None:
         CostModel().calibrated(observations(TRUTH)).refreshed([Observation.rewrite(Shape(1, 1, 0, 0), 99.0)])
     )
     assert CostModel.from_json(model.to_json()) == model
+
+
+def test_a_stored_model_of_another_version_counts_as_not_measured(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path))
+    model = CostModel().calibrated(observations(TRUTH))
+    path = save_model(spark, model)
+    assert load_model(spark) == model
+    path.write_text(json.dumps({**model.to_json(), "format": 1}))
+    assert load_model(spark) == CostModel()
+    path.write_text("[]")
+    with pytest.raises(SkipstoneError, match="cannot be read"):
+        load_model(spark)
 
 
 def test_a_model_that_cannot_be_read_is_named() -> None:

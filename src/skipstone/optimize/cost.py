@@ -33,10 +33,11 @@ import numpy.typing as npt
 
 from skipstone.errors import SkipstoneError
 
-__all__ = ["DEFAULT", "Coefficients", "CostModel", "Observation", "Shape", "fit"]
+__all__ = ["DEFAULT", "FORMAT", "Coefficients", "CostModel", "Observation", "Shape", "fit"]
 
 Floats = npt.NDArray[np.float64]
 MOST_OBSERVATIONS = 64
+FORMAT = 2
 _DECAY = 0.97
 """How much less each observation weighs than the next newer one."""
 _CONTROLLED = 1e-5
@@ -234,7 +235,7 @@ class CostModel:
 
     def to_json(self) -> dict[str, Any]:
         """For storing."""
-        return {"format": 2, **asdict(self)}
+        return {"format": FORMAT, **asdict(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], name: str = "the cost model") -> CostModel:

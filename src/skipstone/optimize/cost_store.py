@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skipstone.errors import SkipstoneError
-from skipstone.optimize.cost import CostModel, Observation
+from skipstone.optimize.cost import FORMAT, CostModel, Observation
 from skipstone.spark import SparkSession
 from skipstone.spark.jars import home_directory
 
@@ -33,10 +33,14 @@ def model_path(spark: SparkSession) -> Path:
 
 
 def load_model(spark: SparkSession) -> CostModel:
-    """The stored model, or the default one when nothing was measured yet."""
+    """The stored model, or the default one when nothing was measured yet by this version."""
     path = model_path(spark)
     try:
-        return CostModel.from_json(json.loads(path.read_text(encoding="utf-8")), str(path))
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(stored, dict) and stored.get("format", FORMAT) != FORMAT:
+            # What another version measured means something else; costs are soon known again.
+            return CostModel()
+        return CostModel.from_json(stored, str(path))
     except FileNotFoundError:
         return CostModel()
     except ValueError as problem:

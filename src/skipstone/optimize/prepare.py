@@ -187,7 +187,7 @@ def prepare(
         Asked(
             tuple(entries if judges is None else judges),
             judged,
-            bits[:, [places_of[atom] for atom in judged.atoms]],
+            bits if judges is None else bits[:, [places_of[atom] for atom in judged.atoms]],
         ),
     )
 
