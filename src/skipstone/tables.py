@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from skipstone.optimize.watch import Watch
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
 from skipstone.spark.arrive import Arrival, arrive
 from skipstone.spark.enable import enable
+from skipstone.spark.failures import sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import read_log, unlogged
@@ -41,6 +43,8 @@ from skipstone.workload.queries import BrokenQuery, Workload
 from skipstone.workload.report import AnalysisReport
 
 __all__ = ["Table", "WorkloadAnalysis", "table"]
+
+LOG = logging.getLogger("skipstone")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,8 +217,11 @@ class Table(IndexedTable):
                 placed = settle(self.spark, self._runtime, arrival, self._current(), seconds)
             decision = self.auto(policy=policy, lazy=True, model=model)
             return decision if placed is None or decision.acted else placed
-        except SkipstoneError as problem:
-            return Decision(datetime.now(UTC).isoformat(), False, "FAILED", str(problem).rstrip("."))
+        except Exception as problem:
+            # Whoever sees an append fail appends again, and these rows are in the table.
+            reason = (sentence_of(problem) or repr(problem)).rstrip(".")
+            LOG.warning("The rows were appended, but not laid out: %s.", reason)
+            return Decision(datetime.now(UTC).isoformat(), False, "FAILED", reason)
         finally:
             if self.name is not None:
                 self.frame().createOrReplaceTempView(self.name)

@@ -194,3 +194,29 @@ def test_a_qd_tree_keeps_union_vectors_for_what_statistics_cannot_tell() -> None
     atoms = [atom for atom in whole().workload.atoms if isinstance(atom, cases.Match)]
     assert atoms
     assert set(atoms) & kept
+
+
+def test_a_qd_tree_parts_the_rows_that_match_no_pattern_from_all_others_at_once() -> None:
+    count, patterns = 8_000, 10
+    rng = np.random.default_rng(3)
+    # A row in five matches one of the patterns, whatever day it is of.
+    matched = np.where(rng.random(count) < 0.2, rng.integers(0, patterns, count), -1)
+    texts = [f"{row}: the {place} of it" if place >= 0 else f"{row}" for row, place in enumerate(matched)]
+    asked = [cases.Match("contains", cases.KIND, f"the {place} of") for place in range(patterns)]
+    days = [cases.compare("<", cases.DAY, day) for day in (50, 100)]
+    view = workload_view([cases.normalize_filter(each) for each in (*asked, *days)])
+    rows = [
+        {cases.KIND: text, cases.DAY: int(day)}
+        for text, day in zip(texts, rng.integers(0, 1000, count), strict=True)
+    ]
+    columns = {
+        cases.DAY: cases.pa.array([row[cases.DAY] for row in rows], cases.pa.int64()),
+        cases.KIND: cases.pa.array(texts),
+    }
+    sample = cases.Sample(cases.bits_of(view.atoms, rows), columns, 1.0)
+    fitting = Fitting(sample=sample, workload=view, block_rows=count // 16)
+    fit = LAYOUTS["qdtree"].fit(fitting)
+    assert isinstance(fit.assignment, Tree)
+    assert any(isinstance(feature.predicate, cases.Or) for feature in fit.features)
+    found = scanned(fit, fitting)[:patterns]
+    assert found.max() <= 0.25, "no pattern makes the rows without any be read"

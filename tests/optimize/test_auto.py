@@ -204,9 +204,9 @@ def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(
     assert table.frame().where("attrs['courier'] = 'none'").count() == 3_000
 
 
-@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize(("committed", "replaced"), [(False, False), (True, False), (True, True)])
 def test_a_failed_append_by_a_layout_is_made_again_unless_its_commit_got_through(
-    spark: SparkSession, shipments: Make, monkeypatch: pytest.MonkeyPatch, committed: bool
+    spark: SparkSession, shipments: Make, monkeypatch: pytest.MonkeyPatch, committed: bool, replaced: bool
 ) -> None:
     table = shipments()
     ask(table, "k < 50", "k >= 900")
@@ -218,10 +218,28 @@ def test_a_failed_append_by_a_layout_is_made_again_unless_its_commit_got_through
         monkeypatch.setattr(skipstone.Table, "_save", save)
         if committed:
             save(self, writer)
+        if replaced:
+            spark.sql(f"OPTIMIZE delta.`{self.source}`").collect()
         raise PySparkException("the disk is full")
 
     monkeypatch.setattr(skipstone.Table, "_save", failing)
-    assert (table.append(rows, POLICY, EAGER).code == "LAID_OUT") == committed
+    code = table.append(rows, POLICY, EAGER).code
+    assert replaced or (code == "LAID_OUT") == committed
+    assert table.frame().count() == 15_000
+
+
+def test_rows_are_appended_once_whatever_becomes_of_their_layout(
+    spark: SparkSession, shipments: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    rows = spark.read.format("delta").load(table.source).where("id < 3000")
+
+    def fails(*_: object, **__: object) -> Decision:
+        raise OSError(28, "No space left on device", "somewhere")
+
+    monkeypatch.setattr(skipstone.Table, "auto", fails)
+    decision = table.append(rows, POLICY, EAGER)
+    assert (decision.code, decision.sentence) == ("FAILED", "somewhere: No space left on device")
     assert table.frame().count() == 15_000
 
 
@@ -260,3 +278,17 @@ def test_a_watch_in_the_background_survives_errors_and_stops() -> None:
     watch = Watch(version, lambda: Decision("", False, "", ""), seconds=0.01).start()
     assert all(looked.acquire(timeout=5) for _ in range(3))
     watch.stop()
+
+
+def test_a_watch_outlives_a_round_that_fails() -> None:
+    rounds: list[str] = []
+
+    def decide() -> Decision:
+        rounds.append("begun")
+        if len(rounds) == 1:
+            raise RuntimeError("the file system is away")
+        return Decision("2024-01-01T00:00:00+00:00", False, "WAITING", "")
+
+    watch = Watch(lambda: 0, decide)
+    assert watch.look() is None
+    assert watch.look() is not None, "what failed is tried again"

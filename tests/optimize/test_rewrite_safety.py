@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import skipstone
+from skipstone.errors import TableChangedError
 from skipstone.spark import rewrite
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.row_hash import RowHash, hash_of
@@ -94,6 +95,55 @@ def test_a_failure_at_any_stage_leaves_the_old_table(
     assert hash_of(table.frame()) == before
     assert data_files(table) == files
     assert table.files().handle.version() == 0
+
+
+def test_a_commit_after_which_delta_fails_stays(
+    spark: SparkSession, shipments: Make, log: Workload, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    setting = "delta.compatibility.symlinkFormatManifest.enabled"
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
+    manifest = Path(table.source, "_symlink_format_manifest")
+    manifest.write_text("no directory, so Delta cannot write its manifest here")
+    report = table.optimize(log, "qdtree", block_rows=600)
+    assert report.layout_id
+    assert "but then Delta failed" in caplog.text
+    assert hash_of(table.frame()) == before
+    assert hash_of(spark.read.format("delta").load(table.source)) == before
+
+
+@pytest.mark.parametrize("problem", [OSError("gone"), KeyboardInterrupt()])
+def test_a_failure_after_the_commit_leaves_the_new_table(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch, problem: BaseException
+) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    commit = Rewriting._commit
+
+    def fail(self: Rewriting) -> int:
+        commit(self)
+        raise problem
+
+    monkeypatch.setattr(Rewriting, "_commit", fail)
+    with pytest.raises(type(problem)):
+        table.optimize(log, "qdtree", block_rows=600)
+    monkeypatch.undo()
+    assert table.files().handle.version() == 1
+    assert hash_of(table.frame()) == before
+
+
+def test_a_changed_schema_wins_too(
+    spark: SparkSession, shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    before, files = hash_of(table.frame()), data_files(table)
+    alter = f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('delta.checkpointInterval' = '7')"
+    during_write(monkeypatch, lambda: spark.sql(alter).collect())
+    with pytest.raises(TableChangedError, match="changed by somebody else"):
+        table.optimize(log, "qdtree", block_rows=600)
+    assert hash_of(table.frame()) == before
+    assert data_files(table) == files
 
 
 def test_rows_that_do_not_agree_are_never_committed(

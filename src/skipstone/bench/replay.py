@@ -38,7 +38,7 @@ from skipstone.workload.candidates import z_candidates
 from skipstone.workload.predicates import query_predicates
 from skipstone.workload.queries import Query, Workload
 
-__all__ = ["Plan", "best_columns", "plan_of", "run"]
+__all__ = ["Plan", "best_columns", "run"]
 
 BATCH_BLOCKS = 100
 """How many blocks a generated batch makes."""
@@ -67,26 +67,20 @@ class Plan:
         return sum(isinstance(event, Insert) for event in self.events)
 
 
-def plan_of(
-    rows: int = 2_000_000,
-    batches: int = 5,
-    scans: int = 400,
-    seed: int = 0,
-    drift: bool = False,
-    timeline: str | None = None,
-    quick: bool = False,
-) -> Plan:
-    """The plan of a recorded timeline, ``name=FILE`` or ``FILE``, or of a generated one."""
-    if timeline is not None:
-        name, file = split_source(timeline)
-        return Plan(
-            recorded(file),
-            name or TABLE,
-            lambda spark, insert: spark.read.parquet(insert.path),
-            Policy(),
-            lambda size, _: default_block_bytes(size),
-            {"timeline": Path(file).name},
-        )
+def _recorded(timeline: str) -> Plan:
+    """The plan of a recorded timeline, ``name=FILE`` or ``FILE``."""
+    name, file = split_source(timeline)
+    return Plan(
+        recorded(file),
+        name or TABLE,
+        lambda spark, insert: spark.read.parquet(insert.path),
+        Policy(),
+        lambda size, _: default_block_bytes(size),
+        {"timeline": Path(file).name},
+    )
+
+
+def _generated(rows: int, batches: int, scans: int, seed: int, drift: bool, quick: bool) -> Plan:
     if quick:
         rows, batches, scans = 4_000, 2, 6
     if rows < BATCH_BLOCKS:
@@ -104,9 +98,9 @@ def plan_of(
 
 
 def run(
-    rows: int = 2_000_000,
+    rows: int = 1_600_000,
     batches: int = 5,
-    scans: int = 400,
+    scans: int = 500,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,
@@ -116,7 +110,7 @@ def run(
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Replay, write the results and return the figures; ``data`` is where the tables are made meanwhile."""
-    plan = plan_of(rows, batches, scans, seed, drift, timeline, quick)
+    plan = _recorded(timeline) if timeline else _generated(rows, batches, scans, seed, drift, quick)
     with tempfile.TemporaryDirectory(prefix="skipstone-bench-", dir=data) as folder:
         home = Path(folder)
         config = {"spark.skipstone.log.spillDirectory": str(home / "spill")}

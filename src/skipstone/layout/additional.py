@@ -19,7 +19,7 @@ from skipstone.predicate.blocks import MOST_VALUES, Feature
 from skipstone.predicate.expr import Column, Comparison, Expr, IsNull, Literal, Not, is_opaque
 from skipstone.predicate.render import to_sql
 
-__all__ = ["additional_features", "hidden"]
+__all__ = ["additional_features", "asked_for", "hidden"]
 
 _MOST = 32
 _RANGE = ("<", "<=", ">", ">=")
@@ -45,14 +45,18 @@ def hidden(fitting: Fitting) -> Callable[[Expr], bool]:
     return decide
 
 
-def additional_features(fitting: Fitting) -> tuple[Feature, ...]:
-    """The hidden atoms of the workload that most queries ask for."""
+def asked_for(fitting: Fitting) -> list[int]:
+    """The numbers of the workload's hidden atoms, those that most queries ask for first."""
     weights: dict[int, float] = defaultdict(float)
     for formula, weight in zip(fitting.workload.formulas, fitting.workload.weights.tolist(), strict=True):
         for atom in atoms_of(formula):
             weights[atom] += weight
-    is_hidden = hidden(fitting)
+    is_hidden, atoms = hidden(fitting), fitting.workload.atoms
     ordered = sorted(weights, key=lambda atom: (-weights[atom], atom))
-    wanted = (fitting.workload.atoms[atom] for atom in ordered)
-    found = [atom for atom in wanted if not is_opaque(atom) and is_hidden(atom)]
-    return tuple(Feature(atom, to_sql(atom)) for atom in found[:_MOST])
+    return [atom for atom in ordered if not is_opaque(atoms[atom]) and is_hidden(atoms[atom])]
+
+
+def additional_features(fitting: Fitting) -> tuple[Feature, ...]:
+    """The hidden atoms of the workload that most queries ask for."""
+    found = (fitting.workload.atoms[atom] for atom in asked_for(fitting)[:_MOST])
+    return tuple(Feature(atom, to_sql(atom)) for atom in found)

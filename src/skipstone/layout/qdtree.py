@@ -1,8 +1,10 @@
 """qd-tree: nested cuts, chosen from the top down for the rows that the workload can then skip.
 
-Candidate cuts are all atoms of the workload and ranges: quantiles of every column that the workload
-compares with constants. Ranges matter where queries look for single values: a cut at ``p_type < 'M'``
-halves the rows for queries about any type, those not in the log included, which no cut at one type does.
+Candidate cuts are all atoms of the workload, ranges and unions. Ranges are quantiles of every column that
+the workload compares with constants. They matter where queries look for single values: a cut at
+``p_type < 'M'`` halves the rows for queries about any type, those not in the log included, which no cut at
+one type does. Unions do the same for patterns, which have no order: the rows that match any of the first 2,
+4, 8, ... patterns on a column are parted from those that match none, which all these queries then skip.
 Queries are judged with their full boolean structure (:mod:`~skipstone.layout.grow`).
 
 The number of blocks is the budget, rows / ``block_rows``, and the cut that gains most is always made
@@ -26,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skipstone.errors import SkipstoneError
-from skipstone.layout.additional import hidden
+from skipstone.layout.additional import asked_for, hidden
 from skipstone.layout.assignment import Assignment, Node, Partitioned, Split, Tree
 from skipstone.layout.contract import Fitted, in_partitions
 from skipstone.layout.cooccurrence import Bits, group_predicates
@@ -37,7 +39,18 @@ from skipstone.layout.quantiles import bounds, places_of
 from skipstone.layout.ranks import rank
 from skipstone.layout.sample import Fitting
 from skipstone.predicate.blocks import Feature
-from skipstone.predicate.expr import Column, Comparison, Expr, Literal, columns_of, is_opaque, type_of
+from skipstone.predicate.expr import (
+    Column,
+    Comparison,
+    Expr,
+    Like,
+    Literal,
+    Match,
+    Or,
+    columns_of,
+    is_opaque,
+    type_of,
+)
 from skipstone.predicate.render import to_sql
 
 __all__ = ["QDTREE", "QdTree"]
@@ -45,6 +58,7 @@ __all__ = ["QDTREE", "QdTree"]
 _RANGES = 16
 _MOST_FEATURES = 128
 _SORT_COLUMNS = 3
+_MOST_UNITED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +127,22 @@ def _candidates(
                 cuts.append(cut)
                 if order == 0:
                     preferred.append(len(cuts) - 1)
+    for atoms in _unions(fitting):
+        cuts.append(Or(tuple(cuts[atom] for atom in atoms)))
+        bits.append(np.logical_or.reduce(fitting.sample.bits[:, atoms], axis=1, dtype=np.bool_))
     return cuts, bits, preferred
+
+
+def _unions(fitting: Fitting) -> Iterator[list[int]]:
+    """Of the patterns on a column that only their own bits can tell: the 2, 4, 8, ... most asked for."""
+    groups: dict[frozenset[Column], list[int]] = {}
+    for atom in asked_for(fitting):
+        if isinstance(fitting.workload.atoms[atom], Like | Match):
+            groups.setdefault(columns_of(fitting.workload.atoms[atom]), []).append(atom)
+    for group in groups.values():
+        most = min(len(group), _MOST_UNITED)
+        sizes = {min(1 << power, most) for power in range(1, _MOST_UNITED.bit_length())}
+        yield from (group[:size] for size in sorted(sizes) if size > 1)
 
 
 def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:

@@ -8,6 +8,7 @@ import numpy as np
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark import SparkSession
+from skipstone.spark.column_names import quoted
 from skipstone.spark.row_hash import RowHash, hash_of
 from skipstone.spark.table_files import TableFiles
 
@@ -17,9 +18,9 @@ __all__ = ["convert_to_delta", "copy_to_delta"]
 def convert_to_delta(spark: SparkSession, files: TableFiles) -> None:
     """Write a Delta log beside the Parquet files; no file is moved."""
     fields = json.loads(files.partition_schema)["fields"]
-    columns = ", ".join(f"`{field['name']}` {field['type']}" for field in fields)
+    columns = ", ".join(f"{quoted(field['name'])} {field['type']}" for field in fields)
     by = f" PARTITIONED BY ({columns})" if fields else ""
-    spark.sql(f"CONVERT TO DELTA parquet.`{files.root}`{by}")
+    spark.sql(f"CONVERT TO DELTA parquet.{quoted(files.root)}{by}")
 
 
 def copy_to_delta(spark: SparkSession, files: TableFiles, output: str) -> RowHash:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 from skipstone.catalog.decisions import Decision
-from skipstone.errors import SkipstoneError
+from skipstone.spark.failures import sentence_of
 
 __all__ = ["Watch"]
 
@@ -74,8 +74,8 @@ class Watch:
             self._idle = 0
             decision = self._decide()
             self._seen = version
-        except SkipstoneError as problem:
-            LOG.warning("The table was not looked at: %s", problem)
+        except Exception as problem:
+            LOG.warning("The table was not looked at: %s", sentence_of(problem) or repr(problem))
             return None
         self._told(decision)
         return decision

@@ -51,15 +51,19 @@ class Arrival:
 
     def places(self, runtime: Runtime, now: TableFiles) -> Counts:
         """Where the new files are in the table as it is now."""
-        store = runtime.store(now.root)
         places = {path: place for place, path in enumerate(now.files.paths)}
+        added = self.added(runtime, now) or ()
+        return np.array([places[path] for path in added if path in places], np.int64)
+
+    def added(self, runtime: Runtime, now: TableFiles) -> tuple[str, ...] | None:
+        """The files that the commit added; None if there is no such commit."""
+        store = runtime.store(now.root)
         for version in range(int(self.before.handle.version()) + 1, int(now.handle.version()) + 1):
             lines = store.read(f"_delta_log/{version:020d}.json").splitlines()
             actions = [json.loads(line) for line in lines if line.strip()]
             if any(action.get("commitInfo", {}).get("userMetadata") == self.mark for action in actions):
-                added = (action["add"]["path"] for action in actions if "add" in action)
-                return np.array([places[path] for path in added if path in places], np.int64)
-        return np.zeros(0, np.int64)
+                return tuple(action["add"]["path"] for action in actions if "add" in action)
+        return None
 
 
 def arrive(
@@ -87,7 +91,7 @@ def arrive(
         save(placed.write.format("delta").mode("append").option("userMetadata", arrival.mark))
     except (Py4JJavaError, PySparkException) as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
-        if not len(arrival.places(runtime, reopen())):
+        if arrival.added(runtime, reopen()) is None:
             LOG.warning("Rows are appended as they come, for the layout fails on them: %s", problem)
             return None
     return arrival

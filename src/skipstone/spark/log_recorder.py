@@ -153,10 +153,9 @@ class Recorder:
         for file in self._files():
             # A line without its end was cut off when its writer was killed.
             lines = file.path.read_text(encoding="utf-8").split("\n")[:-1]
-            if self._append(lines, file.batch):
+            if not self._append(lines, file.batch):
                 file.path.unlink()
-        if self._left and self._append(self._left, ""):
-            self._left = []
+        self._left = self._append(self._left, "")
         self._keep_within_bounds()
 
     def _files(self) -> list[_SpillFile]:
@@ -201,16 +200,16 @@ class Recorder:
 
     # ------------------------------------------------------------------ tables
 
-    def _append(self, lines: Sequence[str], batch: str) -> bool:
-        """Append lines to the logs of their tables; False if that must be tried again."""
-        done = True
-        for root, scans in self._by_root(lines).items():
+    def _append(self, lines: Sequence[str], batch: str) -> list[str]:
+        """Append lines to the logs of their tables; returns those with which that must be tried again."""
+        left: list[str] = []
+        for root, found in self._by_root(lines).items():
             try:
-                self._append_to(root, scans, batch)
+                self._append_to(root, [scan for _, scan in found], batch)
             except Exception as problem:
                 self._tell(sentence_of(problem) or f"{type(problem).__name__}: {problem}")
-                done = False
-        return done
+                left += [line for line, _ in found]
+        return left
 
     def _append_to(self, root: str, scans: Sequence[LoggedScan], batch: str) -> None:
         if not stamp(self._runtime.store(root)):
@@ -221,15 +220,15 @@ class Recorder:
         days, rows = self.settings.retention_days, self.settings.retention_rows
         self._safely(log.clean_now_and_then, days, rows, datetime.now(UTC))
 
-    def _by_root(self, lines: Sequence[str]) -> Mapping[str, list[LoggedScan]]:
-        found: dict[str, list[LoggedScan]] = defaultdict(list)
+    def _by_root(self, lines: Sequence[str]) -> Mapping[str, list[tuple[str, LoggedScan]]]:
+        found: dict[str, list[tuple[str, LoggedScan]]] = defaultdict(list)
         for line in lines:
             try:
                 root, scan = scan_of(line)
             except Exception as problem:
                 self._drop(f"a scan could not be read ({type(problem).__name__}: {problem})", 1)
                 continue
-            found[root].append(redact(scan) if self.settings.redact else scan)
+            found[root].append((line, redact(scan) if self.settings.redact else scan))
         return found
 
     def _drop(self, reason: str, count: int) -> None:

@@ -5,11 +5,13 @@ commit, which is one Delta commit that changes no data. The rows read are counte
 to the new files, the rows of the new files when their statistics are computed; only when both agree is
 anything committed. Statistics are published just before: entries are keyed by files, so those of files
 that never become part of the table harm nobody. A crash at any point leaves the old table or the new one.
+So nothing is deleted once the commit has begun, unless it is certain that it was refused.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,6 +38,7 @@ from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, pa
 
 __all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten"]
 
+LOG = logging.getLogger("skipstone")
 IN_PLACE = {
     # Rows must stay in the partition that they were sent to.
     "spark.sql.adaptive.enabled": "false",
@@ -88,6 +91,7 @@ class Rewriting:
         """Begin: look at the newest version of the table."""
         self._runtime = runtime
         self._spark = spark
+        self._committing = False
         self._session = copied_session(spark, IN_PLACE)
         self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
         self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
@@ -116,14 +120,17 @@ class Rewriting:
         return DataFrame(self._handle.live(self._session._jsparkSession, bits), self._session)
 
     def run(self, plan: Plan, progress: Progress | None = None) -> Rewritten:
-        """Rewrite the chosen files; on any failure what was written is deleted again."""
+        """Rewrite the chosen files; if that fails before the commit, what was written is deleted again."""
         try:
             return self._run(plan, progress)
         except (Py4JJavaError, PySparkException) as problem:
-            self._abandon()
-            raise _conflict(self.before.root, problem) from problem
+            failure = self._failure(problem)
+            if not self._committing or isinstance(failure, TableChangedError):
+                self._abandon()
+            raise failure from problem
         except BaseException:
-            self._abandon()
+            if not self._committing:
+                self._abandon()
             raise
 
     def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
@@ -147,7 +154,7 @@ class Rewriting:
             self._runtime.store(self.before.root),
             Segment(written.files, statistics, settings, plan.created, texts, plan.layout),
         )
-        version = int(self._handle.commit(self._session._jsparkSession))
+        version = self._commit()
         self._runtime.refresh(self.before.root)
         return Rewritten(
             version=version,
@@ -171,27 +178,44 @@ class Rewriting:
         )
         return open_handle(self._spark, handle), total_hash(observation.get)
 
+    def _commit(self) -> int:
+        self._committing = True
+        session = self._session._jsparkSession
+        try:
+            return int(self._handle.commit(session))
+        except (Py4JJavaError, PySparkException) as problem:
+            # Delta also fails after its commit, in what it does for other readers of the table.
+            version = int(self._handle.committed(session))
+            if version < 0:
+                raise
+            LOG.warning("%s was rewritten, but then Delta failed: %s.", self.before.root, reason_of(problem))
+            return version
+
     def _abandon(self) -> None:
         self._handle.abandon(self._session._jsparkSession)
+
+    def _failure(self, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
+        root, reason = self.before.root, reason_of(problem)
+        # Once Delta's own Python package is imported, its exceptions arrive as Python's.
+        if isinstance(problem, PySparkException):
+            name = type(problem).__name__
+        else:
+            name = problem.java_exception.getClass().getSimpleName()
+        if "Concurrent" in name or name in ("MetadataChangedException", "ProtocolChangedException"):
+            return TableChangedError(
+                f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
+                f"the table is as they left it ({reason}); run it again."
+            )
+        if self._committing:
+            return SkipstoneError(
+                f"The rewrite of {root} failed in its commit: {reason}; the table is the old one or the "
+                "new one, with the same rows, and VACUUM removes the files that are no part of it."
+            )
+        return SkipstoneError(
+            f"The rewrite of {root} failed and nothing was committed: {reason}; files that it may have left "
+            "are no part of the table, and VACUUM removes them."
+        )
 
 
 def _field_names(schema: str) -> list[str]:
     return [field["name"] for field in json.loads(schema)["fields"]]
-
-
-def _conflict(root: str, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
-    # Once Delta's own Python package is imported, its exceptions arrive as Python's.
-    if isinstance(problem, PySparkException):
-        name = type(problem).__name__
-    else:
-        name = problem.java_exception.getClass().getSimpleName()
-    reason = reason_of(problem)
-    if "Concurrent" in name:
-        return TableChangedError(
-            f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
-            f"the table is as they left it ({reason}); run it again."
-        )
-    return SkipstoneError(
-        f"The rewrite of {root} failed and nothing was committed: {reason}; files that it may have left are "
-        "no part of the table, and VACUUM removes them."
-    )

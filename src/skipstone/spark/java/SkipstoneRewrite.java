@@ -108,7 +108,20 @@ public final class SkipstoneRewrite {
         }
     }
 
-    /** Deletes what was written. */
+    /** The table's newest version if the written files are part of it; -1 if they are not. */
+    public long committed(SparkSession session) {
+        Option active = org.apache.spark.sql.SparkSession.getActiveSession();
+        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        try {
+            SkipstoneDeltaFiles now = SkipstoneDeltaFiles.newest(before.snapshot().deltaLog());
+            boolean there = !java.util.Collections.disjoint(new java.util.HashSet(now.paths), written.paths);
+            return there ? now.version() : -1L;
+        } finally {
+            SkipstoneDeltaFiles.restore(active);
+        }
+    }
+
+    /** Deletes what was written; never once a commit may have made it part of the table. */
     public void abandon(SparkSession session) throws Exception {
         if (written == null) {
             return;
