@@ -98,9 +98,9 @@ def _generated(rows: int, batches: int, scans: int, seed: int, drift: bool, quic
 
 
 def run(
-    rows: int = 1_600_000,
+    rows: int = 1_200_000,
     batches: int = 5,
-    scans: int = 500,
+    scans: int = 800,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,
