@@ -28,7 +28,7 @@ def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, l
     assert report.layout_id
     assert 8 <= report.files_after <= 60
     assert table.status().files_indexed == report.files_after
-    replayed = table.replay(Workload(log.queries[:6]))
+    replayed = table.replay(Workload(log.queries[:6:2]))
     assert all(query.same_result for query in replayed.queries)
     assert all(query.files_read > 0 for query in replayed.queries)
     summary = replayed.summary()

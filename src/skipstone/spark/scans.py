@@ -37,7 +37,10 @@ class DecidedScan:
 def scans_of(runtime: Runtime, frame: DataFrame) -> tuple[DecidedScan, ...]:
     """Plan a query anew, without running it, and return what was decided about its scans."""
     found = []
-    for handle in runtime.shim.scansOf(frame._jdf):
+    handles = runtime.shim.scansOf(frame._jdf)
+    # By number, for the end of an iterator is an exception, and exceptions from the JVM take long.
+    for place in range(len(handles)):
+        handle = handles[place]
         figures = json.loads(handle.summary())
         question = None if figures["question"] is None else Question.read(figures["question"])
         size = len(runtime.catalog(figures["root"]))
