@@ -28,7 +28,7 @@ from skipstone.optimize.watch import Watch
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
 from skipstone.spark.arrive import Arrival, arrive
 from skipstone.spark.enable import enable
-from skipstone.spark.failures import sentence_of
+from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import read_log, unlogged
@@ -219,7 +219,7 @@ class Table(IndexedTable):
             return decision if placed is None or decision.acted else placed
         except Exception as problem:
             # Whoever sees an append fail appends again, and these rows are in the table.
-            reason = (sentence_of(problem) or repr(problem)).rstrip(".")
+            reason = some_sentence_of(problem).rstrip(".")
             LOG.warning("The rows were appended, but not laid out: %s.", reason)
             return Decision(datetime.now(UTC).isoformat(), False, "FAILED", reason)
         finally:

@@ -161,6 +161,18 @@ def test_a_parquet_directory_needs_an_output_or_a_conversion(
     assert hash_of(table.frame()) == before
 
 
+def test_a_directory_with_odd_names_is_converted(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "odd`name"
+    odd = spark.range(3_000).selectExpr("id", "CAST(id % 2 AS INT) AS `p``q`")
+    odd.write.partitionBy("p`q").parquet(str(path))
+    table = skipstone.table(spark, f"odd={path}")
+    before = hash_of(table.frame())
+    queries = Workload((Query("SELECT * FROM odd WHERE id < 100"),))
+    table.optimize(queries, "range", block_rows=300, convert=True)
+    assert table.files().format == "delta"
+    assert hash_of(table.frame()) == before
+
+
 @pytest.mark.parametrize(
     ("sql", "sentence"),
     [

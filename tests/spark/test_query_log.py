@@ -418,3 +418,24 @@ def test_a_wrong_setting_is_one_clear_sentence(spark: SparkSession, key: str, va
     spark.conf.set(f"spark.skipstone.log.{key}", value)
     with pytest.raises(skipstone.SkipstoneError, match=rf"spark\.skipstone\.log\.{key} must be .*{value}"):
         LogSettings.of(spark)
+
+
+def test_what_one_table_refuses_is_not_offered_to_the_others_again(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appended: list[str] = []
+
+    def append(self: Recorder, root: str, scans: object, batch: str) -> None:
+        if root == "full":
+            raise OSError(28, "No space left on device", root)
+        appended.append(root)
+
+    read = {line: (line.partition(" ")[0], None) for line in ("full 1", "good 1", "full 2")}
+    monkeypatch.setattr(Recorder, "_append_to", append)
+    monkeypatch.setattr("skipstone.spark.log_recorder.scan_of", read.__getitem__)
+    recorder = Recorder(spark, runtime_of(spark), LogSettings.of(spark))
+    try:
+        assert recorder._append(list(read), "") == ["full 1", "full 2"]
+        assert appended == ["good"]
+    finally:
+        recorder.stop()

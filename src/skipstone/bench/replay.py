@@ -110,7 +110,10 @@ def run(
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
     """Replay, write the results and return the figures; ``data`` is where the tables are made meanwhile."""
-    plan = _recorded(timeline) if timeline else _generated(rows, batches, scans, seed, drift, quick)
+    if timeline is not None:
+        plan = _recorded(timeline)
+    else:
+        plan = _generated(rows, batches, scans, seed, drift, quick)
     with tempfile.TemporaryDirectory(prefix="skipstone-bench-", dir=data) as folder:
         home = Path(folder)
         config = {"spark.skipstone.log.spillDirectory": str(home / "spill")}

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 from skipstone.catalog.decisions import Decision
-from skipstone.spark.failures import sentence_of
+from skipstone.spark.failures import some_sentence_of
 
 __all__ = ["Watch"]
 
@@ -75,7 +75,7 @@ class Watch:
             decision = self._decide()
             self._seen = version
         except Exception as problem:
-            LOG.warning("The table was not looked at: %s", sentence_of(problem) or repr(problem))
+            LOG.warning("The table was not looked at: %s", some_sentence_of(problem))
             return None
         self._told(decision)
         return decision

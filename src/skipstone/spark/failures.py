@@ -10,7 +10,7 @@ from pyspark.logger import PySparkLogger
 
 from skipstone.errors import SkipstoneError
 
-__all__ = ["keep_errors_for_the_caller", "reason_of", "sentence_of"]
+__all__ = ["keep_errors_for_the_caller", "reason_of", "sentence_of", "some_sentence_of"]
 
 
 def keep_errors_for_the_caller() -> None:
@@ -35,6 +35,15 @@ def sentence_of(problem: BaseException) -> str | None:
         case OSError():
             return f"{problem.filename or 'A file'}: {problem.strerror or problem}."
     return None
+
+
+def some_sentence_of(problem: BaseException) -> str:
+    """The sentence for any failure, for logs of what goes on after it.
+
+    >>> some_sentence_of(ValueError("7 is odd"))
+    'ValueError: 7 is odd'
+    """
+    return sentence_of(problem) or f"{type(problem).__name__}: {problem}"
 
 
 def reason_of(problem: Py4JJavaError | PySparkException) -> str:

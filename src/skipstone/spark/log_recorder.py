@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from skipstone.catalog import stamp
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.spark.column_names import ColumnNames
-from skipstone.spark.failures import sentence_of
+from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.janino import new_instance
 from skipstone.spark.log_settings import LogSettings
 from skipstone.spark.log_table import LogTable
@@ -139,7 +139,7 @@ class Recorder:
         try:
             call(*arguments)
         except Exception as problem:
-            self._tell(sentence_of(problem) or f"{type(problem).__name__}: {problem}")
+            self._tell(some_sentence_of(problem))
 
     def _tell(self, problem: str) -> None:
         if problem not in self._problems:
@@ -207,7 +207,7 @@ class Recorder:
             try:
                 self._append_to(root, [scan for _, scan in found], batch)
             except Exception as problem:
-                self._tell(sentence_of(problem) or f"{type(problem).__name__}: {problem}")
+                self._tell(some_sentence_of(problem))
                 left += [line for line, _ in found]
         return left
 
