@@ -9,6 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from skipstone.bench import benefit, replay
+from skipstone.bench.replay_measure import Tally
+from skipstone.bench.replay_report import figures
+from skipstone.errors import SkipstoneError
 
 
 @pytest.mark.usefixtures("spark")
@@ -36,3 +39,20 @@ def test_the_benefit_is_estimated_and_measured(spark: SparkSession, tmp_path: Pa
         assert 0 < cell["estimated_bytes"] < cell["workload_bytes"]
     assert cells[1]["real_bytes"] > cells[0]["real_bytes"]
     assert figure["value"] >= 1.0
+
+
+def test_only_those_who_competed_are_compared(tmp_path: Path) -> None:
+    none = {"total_seconds": 90.0, "scan_seconds": 80.0, "column_bytes": 4e9, "file_bytes": 5e9}
+    parts = {"insert_seconds_by_part": {"rewriting": 10.0}, "analysis_of_rewrites": 0.2}
+    automatic = {"total_seconds": 40.0, "scan_seconds": 20.0, "column_bytes": 1e9, "file_bytes": 1e9, **parts}
+    found = figures({"no optimisation": none, "automatic": automatic}, Tally(), "a command")
+    assert {figure.name: (figure.value, figure.holds) for figure in found} == {
+        "scans with different results": (0.0, True),
+        "total time, no optimisation / automatic": (2.25, False),
+        "volume read, no optimisation / automatic": (4.0, True),
+        "scan time, no optimisation / automatic": (4.0, None),
+        "bytes of files, no optimisation / automatic": (5.0, None),
+        "analysis and estimation, of the rewrites": (2.0, None),
+    }
+    with pytest.raises(SkipstoneError, match="There is no contestant nobody"):
+        replay.run(quick=True, only=["nobody"], output=tmp_path)

@@ -26,7 +26,7 @@ Make = Callable[..., skipstone.Table]
 
 POLICY = Policy(block_rows=600, layouts=("qdtree",), new_blocks=2.0)
 # Rewriting costs a tenth of a second and reading a megabyte ten seconds: whatever skips, pays.
-EAGER = CostModel(Coefficients(0.1, 0, 0, 0, 0, 0, 0.0, 10.0, 0.0), "calibrated")
+EAGER = CostModel(Coefficients(0.1, 0, 0, 0, 0, 0, 0, 0.0, 10.0, 0.0, 0.0), "calibrated")
 
 
 def ask(table: skipstone.Table, *conditions: str, times: int = 30) -> None:

@@ -19,11 +19,12 @@ from skipstone.layout.sop import SOP
 from skipstone.layout.view import workload_view
 from skipstone.layout.zcurve import order_keys
 from skipstone.optimize.benefit import Load, Scanned, load_of, observed_days, scanned_blocks, volume
-from skipstone.optimize.cost import DEFAULT
+from skipstone.optimize.cost import DEFAULT, Extent
 from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import LONG
+from skipstone.spark.column_sizes import ColumnSizes, PerRow
 from skipstone.workload.predicates import LoggedFilter
 
 ROWS, BLOCK_ROWS, SAMPLED = 120_000, 2_000, 12_000
@@ -143,18 +144,20 @@ def test_bytes_are_those_of_the_columns_that_each_query_reads() -> None:
         LoggedFilter(b),
     ]
     view = workload_view([entry.filter for entry in entries], [entry.weight for entry in entries])
-    load = load_of(view, entries, {"n0": 2, "n1": 10})
+    load = load_of(view, entries, ColumnSizes({"n0": PerRow(2, 1), "n1": PerRow(10, 6)}))
     assert load.weights.tolist() == [4.0, 1.0]
     assert load.row_bytes.tolist() == [(3 * 2 + 12) / 4, 12.0]
+    assert load.row_values.tolist() == [(3 * 1 + 7) / 4, 7.0]
 
 
 def test_the_volume_is_extrapolated_to_the_table() -> None:
     scanned = Scanned(np.array([0.5, 0.1]), np.array([4.0, 1.0]))
-    found = volume(scanned, Load(np.array([1.0, 10.0]), np.array([100.0, 10.0])), 1e6, DEFAULT)
+    load = Load(np.array([1.0, 10.0]), np.array([100.0, 10.0]), np.array([4.0, 3.0]))
+    found = volume(scanned, load, 1e6, DEFAULT)
     assert found.rows == pytest.approx(1.5e6)
     assert found.bytes == pytest.approx(60e6)
     assert found.files == 14.0
-    assert found.seconds == pytest.approx(DEFAULT.read_seconds(60e6, 14))
+    assert found.seconds == pytest.approx(DEFAULT.read_seconds(Extent(60e6, 1.5e6, 5e6), 14))
 
 
 def test_the_rate_of_queries_is_unknown_without_times() -> None:

@@ -14,15 +14,34 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Clusters, Dimension, Grid, Partitioned, Split, Tree, VectorMap
-from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel, Observation, Shape, fit
+from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel, Extent, Observation, Shape, fit
 from skipstone.optimize.cost_store import load_model, save_model
 from skipstone.optimize.shape import placed_by, shape_of
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT
+from skipstone.spark.column_sizes import PerRow
 
-TRUTH = Coefficients(2.0, 40.0, 5.0, 0.5, 8.0, 1.5, 0.05, 0.002, 0.01)
-SHAPES = [Shape(g, z, s, a) for g in (0.5, 2, 8) for z in (1, 3) for s in (0, 4, 12) for a in (0, 10)]
-READS = [(mb * 1e6, files) for mb in (10, 200, 1000) for files in (1, 20, 300)]
+TRUTH = Coefficients(2.0, 40.0, 0.5, 0.4, 0.05, 0.8, 0.15, 0.05, 0.002, 0.01, 0.01)
+WIDE, NARROW = PerRow(100.0, 9.0), PerRow(12.0, 6.0)
+
+
+def extent(rows: float, row: PerRow = WIDE) -> Extent:
+    return Extent(rows * row.bytes, rows, rows * row.values)
+
+
+SHAPES = [
+    Shape(extent(rows * 1e6, row), z, s, a)
+    for rows, row in ((5, WIDE), (5, NARROW), (20, WIDE), (80, NARROW))
+    for z in (1, 3)
+    for s in (0, 4, 12)
+    for a in (0, 10)
+]
+READS = [
+    (extent(rows * 1e6, row), files)
+    for rows in (0.1, 2, 10)
+    for row in (WIDE, NARROW)
+    for files in (1, 20, 300)
+]
 X, Y = (Column((name,), INT) for name in "xy")
 CUT_X, CUT_Y = (Comparison("<", column, Literal(5, INT)) for column in (X, Y))
 
@@ -39,7 +58,7 @@ def observations(truth: Coefficients, noise: float = 0.0, seed: int = 0) -> list
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.floats(0.2, 5), min_size=9, max_size=9))
+@given(st.lists(st.floats(0.2, 5), min_size=11, max_size=11))
 def test_a_fit_recovers_the_coefficients_that_made_the_observations(factors: list[float]) -> None:
     truth = Coefficients(*(factor * known for factor, known in zip(factors, astuple(DEFAULT), strict=True)))
     found = fit(observations(truth), DEFAULT)
@@ -65,27 +84,28 @@ def test_no_coefficient_is_ever_negative(seconds: list[float]) -> None:
 
 
 def test_what_was_not_observed_is_slower_by_as_much_as_what_was() -> None:
-    shape = Shape(1, 1, 0, 0)
+    shape = Shape(extent(10e6), 1, 0, 0)
     found = fit([Observation.rewrite(shape, 2 * TRUTH.rewrite_seconds(shape))], TRUTH)
     assert found.read_per_mb == TRUTH.read_per_mb
-    assert found.rewrite_per_gb_sop_feature == pytest.approx(2 * TRUTH.rewrite_per_gb_sop_feature)
+    assert found.rewrite_per_row_sop_feature == pytest.approx(2 * TRUTH.rewrite_per_row_sop_feature)
     assert found.rewrite_seconds(shape) == pytest.approx(2 * TRUTH.rewrite_seconds(shape))
 
 
 def test_busy_hours_do_not_turn_cheap_features_into_dear_ones() -> None:
     """Rewrites with many features happened to run while the machine was busy."""
-    quiet, busy = Shape(1, 1, 6, 30), Shape(1, 0, 14, 90)
+    quiet, busy = Shape(extent(10e6), 1, 6, 30), Shape(extent(10e6), 0, 14, 90)
     seen = [
-        Observation.rewrite(shape, TRUTH.rewrite_seconds(shape)) for shape in (quiet, Shape(0.1, 1, 6, 10))
+        Observation.rewrite(shape, TRUTH.rewrite_seconds(shape))
+        for shape in (quiet, Shape(extent(1e6), 1, 6, 10))
     ]
     seen += [Observation.rewrite(busy, 2.5 * TRUTH.rewrite_seconds(busy))] * 2
     found = CostModel(TRUTH, base=TRUTH).refreshed(seen).coefficients
     assert found.rewrite_per_gb > 0.5 * TRUTH.rewrite_per_gb
-    assert found.rewrite_per_gb_additional < 4 * TRUTH.rewrite_per_gb_additional
+    assert found.rewrite_per_row_additional < 4 * TRUTH.rewrite_per_row_additional
 
 
 def test_newer_observations_weigh_more() -> None:
-    shape = Shape(1, 1, 0, 0)
+    shape = Shape(extent(10e6), 1, 0, 0)
     old, new = Observation.rewrite(shape, 50.0), Observation.rewrite(shape, 100.0)
     model = CostModel().refreshed([old] * 30 + [new] * 30)
     assert 75 < model.coefficients.rewrite_seconds(shape) < 100
@@ -100,14 +120,12 @@ def test_only_the_newest_observations_are_kept() -> None:
         model = model.refreshed(observations(TRUTH))
     kinds = [observation.kind for observation in model.observations]
     assert kinds.count("rewrite") == 64
-    assert kinds.count("read") == 27
-    assert model.describe() == "refreshed coefficients, from 64 rewrites and 27 scans"
+    assert kinds.count("read") == 54
+    assert model.describe() == "refreshed coefficients, from 64 rewrites and 54 scans"
 
 
 def test_a_model_survives_being_stored() -> None:
-    model = (
-        CostModel().calibrated(observations(TRUTH)).refreshed([Observation.rewrite(Shape(1, 1, 0, 0), 99.0)])
-    )
+    model = CostModel().calibrated(observations(TRUTH)).refreshed([Observation.rewrite(SHAPES[0], 99.0)])
     assert CostModel.from_json(model.to_json()) == model
 
 
@@ -153,7 +171,7 @@ VECTORS = VectorMap(
 def test_shapes_count_what_is_computed_per_row(
     assignment: Grid, kept: tuple[Expr, ...], z: int, sop: int, additional: int
 ) -> None:
-    assert shape_of(assignment, kept, 2e9) == Shape(2.0, z, sop, additional)
+    assert shape_of(assignment, kept, extent(2e6)) == Shape(extent(2e6), z, sop, additional)
 
 
 def test_what_rows_are_placed_by() -> None:

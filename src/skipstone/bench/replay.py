@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import skipstone
 from skipstone.bench.figures import RESULTS, write
 from skipstone.bench.replay_contest import Automatic, BlockBytes, Contestant, Liquid, ZorderOnce
@@ -25,12 +27,13 @@ from skipstone.bench.replay_timeline import TABLE, Event, Insert, generated, rec
 from skipstone.bench.settings import settings
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.calibrate import calibrate
-from skipstone.optimize.cost import Coefficients, CostModel, Observation
+from skipstone.optimize.cost import Coefficients, CostModel, Extent, Observation
 from skipstone.optimize.cost_store import save_model
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import default_block_bytes, parse_log
 from skipstone.predicate.expr import Column
 from skipstone.spark import DataFrame, SparkSession
+from skipstone.spark.column_sizes import column_sizes
 from skipstone.spark.progress import Progress
 from skipstone.spark.runtime import runtime_of
 from skipstone.spark.table import split_source
@@ -43,10 +46,11 @@ __all__ = ["Plan", "best_columns", "run"]
 BATCH_BLOCKS = 100
 """How many blocks a generated batch makes."""
 _MOST_COLUMNS = 4
+_OTHERS = ("none", "zorder", "liquid")
 # Otherwise Parquet reads local files by threads whose bytes Spark does not count.
 _COUNTED = {"parquet.hadoop.vectored.io.enabled": "false"}
 # A tiny table never pays for a rewrite that takes seconds; here almost nothing is said to cost anything.
-_EAGER = CostModel(Coefficients(0.01, 0, 0, 0, 0, 0, 0.0, 1.0, 1.0), "calibrated")
+_EAGER = CostModel(Coefficients(0.01, 0, 0, 0, 0, 0, 0, 0.0, 1.0, 0.0, 1.0), "calibrated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +103,25 @@ def _generated(rows: int, batches: int, scans: int, seed: int, drift: bool, quic
 
 def run(
     rows: int = 1_200_000,
-    batches: int = 5,
-    scans: int = 800,
+    batches: int = 6,
+    scans: int = 1_200,
     seed: int = 0,
     drift: bool = False,
     timeline: str | None = None,
     quick: bool = False,
+    only: Sequence[str] | None = None,
     data: str | None = None,
     output: Path = RESULTS,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Replay, write the results and return the figures; ``data`` is where the tables are made meanwhile."""
+    """Replay, write the results and return the figures; ``data`` is where the tables are made meanwhile.
+
+    ``only`` says whom automatic is compared with; by default with all others.
+    """
+    others = _OTHERS if only is None else tuple(only)
+    for name in others:
+        if name not in _OTHERS:
+            raise SkipstoneError(f"There is no contestant {name}; choose among {', '.join(_OTHERS)}.")
     if timeline is not None:
         plan = _recorded(timeline)
     else:
@@ -120,7 +132,7 @@ def run(
         spark = skipstone.session(app_name="skipstone-bench", config=config)
         with _own_costs(home / "costs"), settings(spark, _COUNTED):
             columns = _warm_up(spark, plan, home, progress)
-            contestants = _contestants(spark, plan, columns, home)
+            contestants = _contestants(spark, plan, columns, home, others)
             skipstone.enable(spark, log=True)
             try:
                 tally = replay(
@@ -134,25 +146,28 @@ def run(
                 found = totals(contestants, tally)
             finally:
                 skipstone.enable(spark, log=False)
-    name = "replay-quick" if quick else "replay" if timeline is None else "replay-recorded"
+    kind = "replay-quick" if quick else "replay" if timeline is None else "replay-recorded"
+    name = "-".join((kind, *(only or ())))
     draw(found, name, output)
     details = {
         **plan.facts,
-        "inserted_bytes": found["no optimisation"]["table_bytes"],
+        "inserted_bytes": found[contestants[0].name]["table_bytes"],
         "policy": asdict(plan.policy),
         "columns_of_delta": list(columns),
         "different_results": tally.different,
         "contestants": found,
     }
-    return write(name, figures(found, tally, _command(plan), barred=not quick), details, output)
+    return write(name, figures(found, tally, _command(plan, only or ()), barred=not quick), details, output)
 
 
-def _command(plan: Plan) -> str:
+def _command(plan: Plan, only: Sequence[str]) -> str:
+    chosen = [f"--only {name}" for name in only]
     if "timeline" in plan.facts:
-        return f"skipstone bench replay --timeline {plan.facts['timeline']}"
+        return " ".join([f"skipstone bench replay --timeline {plan.facts['timeline']}", *chosen])
     options = {"rows": plan.facts["rows_per_batch"], **plan.facts}
     listed = [f"--{name} {options[name]}" for name in ("rows", "batches", "scans", "seed")]
-    return " ".join(["skipstone bench replay", *listed, *(["--drift"] if plan.facts["drift"] else [])])
+    drift = ["--drift"] if plan.facts["drift"] else []
+    return " ".join(["skipstone bench replay", *listed, *drift, *chosen])
 
 
 @contextmanager
@@ -181,9 +196,18 @@ def _warm_up(spark: SparkSession, plan: Plan, home: Path, progress: Progress | N
         scratch.columns, scratch.at = columns, 0
         scratch.optimise(0)
         model = calibrate(spark, runtime_of(spark), str(home), progress=progress).model
-        # What a megabyte costs depends on its columns, and maps cost most; so reads of this table count too.
+        # What a value costs depends on its type; so reads of this table count too.
         reads = [run_scan(spark, sql) for sql in (*asked.values(), *asked.values())][len(asked) :]
-        seen = [Observation.read(read.column_bytes, read.files, read.seconds) for read in reads]
+        files = skipstone.table(spark, str(scratch.path)).files()
+        sizes = column_sizes(spark, files, np.arange(len(files.files)))
+        seen = [
+            Observation.read(
+                Extent(read.column_bytes, read.rows, read.rows * sizes.of(read.columns).values),
+                read.files,
+                read.seconds,
+            )
+            for read in reads
+        ]
         save_model(spark, model.calibrated(seen))
     return columns
 
@@ -216,16 +240,17 @@ def best_columns(
 
 
 def _contestants(
-    spark: SparkSession, plan: Plan, columns: Sequence[str], home: Path
+    spark: SparkSession, plan: Plan, columns: Sequence[str], home: Path, others: Sequence[str]
 ) -> tuple[Contestant, ...]:
     sizes = plan.block_bytes
     halfway, every = plan.batches // 2, max(2, plan.batches // 4)
-    return (
-        Contestant(spark, home / "none"),
-        ZorderOnce(spark, home / "zorder", columns=columns, at=halfway, block_bytes=sizes),
-        Liquid(spark, home / "liquid", columns=columns, every=every, block_bytes=sizes),
-        Automatic(spark, home / "automatic", policy=plan.policy, model=plan.model),
-    )
+    every_other = {
+        "none": Contestant(spark, home / "none"),
+        "zorder": ZorderOnce(spark, home / "zorder", columns=columns, at=halfway, block_bytes=sizes),
+        "liquid": Liquid(spark, home / "liquid", columns=columns, every=every, block_bytes=sizes),
+    }
+    automatic = Automatic(spark, home / "automatic", policy=plan.policy, model=plan.model)
+    return (*[every_other[name] for name in others], automatic)
 
 
 if __name__ == "__main__":

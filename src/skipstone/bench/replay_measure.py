@@ -1,9 +1,9 @@
 """Replaying a timeline: contestants take turns event by event, so that noise hits all of them alike.
 
-Of every scan the seconds are taken, the files and their bytes from the metrics of the plan, and the bytes
-that tasks read from them, which are those of the columns, from Spark's status store. Results are compared.
-What is measured about a scan is asked for after its time was taken, and the listeners, the query log's among
-them, have then caught up.
+Of every scan the seconds are taken, the files, their bytes, rows and columns from the plan that ran, and the
+bytes that tasks read from them, which are those of the columns, from Spark's status store. Results are
+compared. What is measured about a scan is asked for after its time was taken, and the listeners, the query
+log's among them, have then caught up.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class Measured:
     files: int
     file_bytes: int
     column_bytes: int
+    rows: int
+    columns: tuple[str, ...]
     answer: tuple[Any, ...]
 
 
@@ -95,6 +97,8 @@ def run_scan(spark: SparkSession, sql: str, clock: Callable[[], float] = time.pe
         sum(_metric(scan, "numFiles") for scan in scans),
         sum(_metric(scan, "filesSize") for scan in scans),
         _bytes_of_tasks(context, group),
+        sum(_metric(scan, "numOutputRows") for scan in scans),
+        tuple(name for scan in scans for name in scan.requiredSchema().fieldNames()),
         tuple(tuple(row) for row in answer),
     )
 

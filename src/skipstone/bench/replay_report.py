@@ -23,6 +23,16 @@ _PANELS = (
     ("insert_seconds", "inserts and\noptimising, s", 1.0),
     ("total_seconds", "total, s", 1.0),
 )
+_RATIOS = (
+    ("total time", "no optimisation", "total_seconds", 3.0),
+    ("total time", "one Z-order", "total_seconds", 1.5),
+    ("volume read", "no optimisation", "column_bytes", 3.0),
+    ("total time", "liquid clustering", "total_seconds", None),
+    ("scan time", "no optimisation", "scan_seconds", None),
+    ("scan time", "one Z-order", "scan_seconds", None),
+    ("bytes of files", "no optimisation", "file_bytes", None),
+)
+"""What is compared, with whom, and by which factor automatic must be better."""
 _NUMBERS = (
     "data",
     "layout",
@@ -97,32 +107,24 @@ def figures(
     found: dict[str, dict[str, Any]], tally: Tally, command: str, barred: bool = True
 ) -> list[Figure]:
     """The ratios that are asked for; without bars for a run that is too small to tell."""
-    none, zorder, liquid, auto = (
-        found[name] for name in ("no optimisation", "one Z-order", "liquid clustering", "automatic")
-    )
+    auto = found["automatic"]
     parts = auto["insert_seconds_by_part"]
     share = 100.0 * auto["analysis_of_rewrites"] / parts["rewriting"] if parts["rewriting"] else 0.0
 
-    def times(name: str, other: dict[str, Any], what: str, bar: float) -> Figure:
-        return at_least(name, other[what] / max(auto[what], 1e-9), "times", bar, command)
-
-    judged = [
-        times("total time, no optimisation / automatic", none, "total_seconds", 3.0),
-        times("total time, one Z-order / automatic", zorder, "total_seconds", 1.5),
-        times("volume read, no optimisation / automatic", none, "column_bytes", 3.0),
+    ratios = []
+    for title, name, what, bar in _RATIOS:
+        if name in found:
+            ratio = found[name][what] / max(auto[what], 1e-9)
+            label = f"{title}, {name} / automatic"
+            if barred and bar is not None:
+                ratios.append(at_least(label, ratio, "times", bar, command))
+            else:
+                ratios.append(Figure(label, round(ratio, 3), "times", None, None, command))
+    return [
         at_most("scans with different results", float(len(tally.different)), "", 0.0, command),
+        *ratios,
+        Figure("analysis and estimation, of the rewrites", share, "%", None, None, command),
     ]
-    told = [
-        ("total time, liquid clustering / automatic", liquid, "total_seconds"),
-        ("scan time, no optimisation / automatic", none, "scan_seconds"),
-        ("scan time, one Z-order / automatic", zorder, "scan_seconds"),
-        ("bytes of files, no optimisation / automatic", none, "file_bytes"),
-    ]
-    more = [times(name, other, what, 0.0) for name, other, what in told]
-    free = more if barred else [*judged[:3], *more]
-    free.append(Figure("analysis and estimation, of the rewrites", share, "%", None, None, command))
-    without = [Figure(each.name, each.value, each.unit, None, None, each.command) for each in free]
-    return [*judged, *without] if barred else [judged[3], *without]
 
 
 def draw(found: dict[str, dict[str, Any]], name: str, directory: Path) -> None:

@@ -50,13 +50,21 @@ def _render(found: Calibration, path: str) -> None:
         f"Calibrated in {found.seconds:.0f} s with {found.rows:,} rows ({megabytes(found.bytes)}): "
         f"{found.model.describe()}."
     )
-    typer.echo(f"  a rewrite    {costs.rewrite_fixed:.1f} s, and {costs.rewrite_per_gb:,.0f} s per GB")
-    typer.echo(f"    + {costs.rewrite_per_gb_z:,.1f} s per GB and Z feature")
     typer.echo(
-        f"    + {costs.rewrite_per_gb_sop:,.1f} s per GB for SOP, and "
-        f"{costs.rewrite_per_gb_sop_feature:,.1f} s per GB and SOP feature"
+        f"  a rewrite    {costs.rewrite_fixed:.1f} s, {costs.rewrite_per_gb:,.1f} s per GB and "
+        f"{costs.rewrite_per_value:.2f} s per million values; per million rows"
     )
-    typer.echo(f"    + {costs.rewrite_per_gb_additional:,.1f} s per GB and additional feature")
-    per_mb, per_file = costs.read_per_mb * 1e3, costs.read_per_file * 1e3
-    typer.echo(f"  a scan       {per_mb:.2f} ms per MB, {per_file:.2f} ms per file")
+    typer.echo(f"    + {costs.rewrite_per_row_z:.2f} s per Z feature")
+    typer.echo(
+        f"    + {costs.rewrite_per_row_sop:.2f} s for SOP, and "
+        f"{costs.rewrite_per_row_sop_feature:.2f} s per SOP feature"
+    )
+    typer.echo(f"    + {costs.rewrite_per_row_additional:.2f} s per additional feature")
+    per_mb, per_value, per_file = (
+        1e3 * cost for cost in (costs.read_per_mb, costs.read_per_value, costs.read_per_file)
+    )
+    typer.echo(
+        f"  a scan       {per_mb:.2f} ms per MB, {per_value:.2f} ms per million values, "
+        f"{per_file:.2f} ms per file"
+    )
     typer.echo(f"  kept in      {path}")

@@ -28,9 +28,9 @@ T = TypeVar("T")
 class Fitted:
     """A fitted layout.
 
-    Rows inside a block are sorted by ``sort``. Union vectors are kept for ``features`` and statistics for
-    ``expressions``, besides those of the columns. ``parameters`` can be written as JSON; ``note`` tells
-    people in a sentence what was chosen.
+    Rows inside a block of several pages are sorted by ``sort``. Union vectors are kept for ``features`` and
+    statistics for ``expressions``, besides those of the columns. ``parameters`` can be written as JSON;
+    ``note`` tells people in a sentence what was chosen.
     """
 
     assignment: Assignment

@@ -15,10 +15,11 @@ from skipstone.layout.formulas import holds
 from skipstone.layout.layouts import LAYOUTS
 from skipstone.layout.numbers import block_numbers
 from skipstone.optimize.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
-from skipstone.optimize.cost import Shape
+from skipstone.optimize.cost import Extent, Shape
 from skipstone.optimize.economy import Economy, as_it_lies
 from skipstone.optimize.prepare import Prepared
 from skipstone.optimize.shape import shape_of
+from skipstone.spark.column_sizes import ColumnSizes
 from skipstone.spark.progress import Progress
 from skipstone.workload.queries import BrokenQuery
 
@@ -213,7 +214,7 @@ class _Ledger:
         if self._economy is None or after is None or self._before is None:
             return plain
         costs, days = self._economy.model.coefficients, self._economy.days
-        rewrite_seconds = costs.rewrite_seconds(shape_of_rewrite(self._prepared, fit))
+        rewrite_seconds = costs.rewrite_seconds(shape_of_rewrite(self._prepared, fit, self._economy.sizes))
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
         return LayoutAdvice(
@@ -230,12 +231,13 @@ class _Ledger:
         )
 
 
-def shape_of_rewrite(prepared: Prepared, fitted: Fitted) -> Shape:
+def shape_of_rewrite(prepared: Prepared, fitted: Fitted, sizes: ColumnSizes) -> Shape:
     """What the rewrite of the prepared files by a fitted layout costs by."""
     features = [feature.predicate for feature in prepared.features_of(fitted)]
     expressions = prepared.expressions_of(fitted)
-    size = float(prepared.files.files.sizes[prepared.places].sum())
-    return shape_of(fitted.assignment, (*features, *expressions), size)
+    size, rows = float(prepared.files.files.sizes[prepared.places].sum()), float(prepared.total_rows)
+    extent = Extent(size, rows, rows * sizes.of().values)
+    return shape_of(fitted.assignment, (*features, *expressions), extent)
 
 
 def _virtual_files(prepared: Prepared) -> Scanned:

@@ -3,7 +3,7 @@
 The method is that of Self-organising layouts for Delta (thesis), section 5.2, with three differences.
 
 * The baseline is the table as it lies with its own skipping, not a table that is read whole.
-* A query costs the bytes of the columns that it reads, as the Parquet footers tell them.
+* A query costs the bytes and values of the columns that it reads, as the Parquet footers tell them.
 * A virtual block has fewer rows than the block that it stands for. Its bounds are too tight and its union
   vector has too few bits, so a layout looks better than it is. How much better is measured: the same
   blocks are simulated with half of the rows, and what the full sample scans more than half of it is what
@@ -18,7 +18,7 @@ Cost: three simulations instead of one; the halves are simulated for at most ``M
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -28,11 +28,12 @@ import numpy.typing as npt
 from skipstone.layout.assignment import Numbers
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.simulate import virtual_blocks
-from skipstone.optimize.cost import Coefficients
+from skipstone.optimize.cost import Coefficients, Extent
 from skipstone.predicate.blocks import BlockSet, Feature
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.prune import prune
+from skipstone.spark.column_sizes import ColumnSizes
 from skipstone.workload.predicates import LoggedFilter
 
 __all__ = [
@@ -53,10 +54,11 @@ _SECONDS_A_DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """The queries of a workload view: how often each ran, and the bytes that it reads of a row."""
+    """The queries of a workload view: how often each ran, and the bytes and values that it reads of a row."""
 
     weights: Floats
     row_bytes: Floats
+    row_values: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,18 +79,19 @@ class Volume:
     seconds: float
 
 
-def load_of(view: WorkloadView, entries: Sequence[LoggedFilter], column_bytes: Mapping[str, float]) -> Load:
-    """Weights and bytes per row of a view's queries; an entry without columns reads all of them."""
+def load_of(view: WorkloadView, entries: Sequence[LoggedFilter], sizes: ColumnSizes) -> Load:
+    """Weights, and what is read of a row, of a view's queries; an entry without columns reads all of them."""
     places = {filter_: place for place, filter_ in enumerate(view.filters)}
     normal: dict[Expr, int] = {}
-    total = np.zeros(len(places))
-    everything = sum(column_bytes.values())
+    read_bytes, read_values = np.zeros(len(places)), np.zeros(len(places))
     for entry in entries:
         if entry.filter not in normal:
             normal[entry.filter] = places[normalize_filter(entry.filter)]
-        read = sum(column_bytes.get(name, 0.0) for name in entry.columns) if entry.columns else everything
-        total[normal[entry.filter]] += entry.weight * read
-    return Load(view.weights, total / np.maximum(view.weights, 1e-300))
+        place, read = normal[entry.filter], sizes.of(entry.columns)
+        read_bytes[place] += entry.weight * read.bytes
+        read_values[place] += entry.weight * read.values
+    weights = np.maximum(view.weights, 1e-300)
+    return Load(view.weights, read_bytes / weights, read_values / weights)
 
 
 def scanned_blocks(
@@ -144,9 +147,10 @@ def _every_second(sample: Sample, start: int) -> Sample:
 def volume(scanned: Scanned, load: Load, total_rows: float, costs: Coefficients) -> Volume:
     """The shares of a sample extrapolated to the table, in bytes and seconds."""
     rows = scanned.share * total_rows
-    read = float((rows * load.row_bytes) @ load.weights)
+    weighted = rows * load.weights
+    read = Extent(float(weighted @ load.row_bytes), float(weighted.sum()), float(weighted @ load.row_values))
     files = float(scanned.blocks @ load.weights)
-    return Volume(float(rows @ load.weights), read, files, costs.read_seconds(read, files))
+    return Volume(read.rows, read.bytes, files, costs.read_seconds(read, files))
 
 
 def break_even_runs(rewrite_seconds: float, saved_seconds: float) -> float | None:

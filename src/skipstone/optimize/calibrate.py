@@ -1,10 +1,11 @@
-"""Calibration: a generated table is rewritten and scanned in several ways, and the cost model fitted to it.
+"""Calibration: generated tables are rewritten and scanned in several ways, and the cost model fitted to it.
 
 One thing is varied at a time, as in Self-organising layouts for Delta (thesis), section 5.1: the size, the
-number of Z features, of SOP features and of additional features. Scans read few and all files, one and all
-columns. The first rewrite and the first scan only warm up the JVM and are not counted. What was just written
-is read from the operating system's cache; where tables are far larger than memory, scans cost more, and
-savings are larger than estimated.
+number of Z features, of SOP features and of additional features; and the bytes per value, by a second table
+of narrow columns. Scans read few and all files, and one, the narrow or all columns. The first rewrite and the
+first scans only warm up the JVM and are not counted. What was just written is read from the operating
+system's cache; where tables are far larger than memory, scans cost more, and savings are larger than
+estimated.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from skipstone.layout.assignment import Clusters, Dimension, Grid
 from skipstone.layout.pack import pack
-from skipstone.optimize.cost import CostModel, Observation, Shape
+from skipstone.optimize.cost import CostModel, Extent, Observation, Shape
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import LONG
 from skipstone.spark import DataFrame, SparkSession
@@ -39,6 +40,7 @@ _VALUES = 1_000
 _NUMBERS = tuple(f"n{place}" for place in range(4))
 _SHAPES = ((1, 0, 0), (1, 0, 0), (4, 0, 0), (1, 4, 0), (1, 12, 0), (1, 0, 12))
 """Z, SOP and additional features of the rewrites of the whole table; the first is not counted."""
+_PLAIN = (1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,18 @@ def calibrate(
     progress: Progress | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Calibration:
-    """Measure on a table that is made below ``directory`` and left there for the caller to delete."""
+    """Measure on tables that are made below ``directory`` and left there for the caller to delete."""
     started = clock()
     path = f"{directory}/calibration-{uuid.uuid4().hex[:8]}"
     with unlogged(spark):
-        _generated(spark, rows).write.format("delta").save(path)
-        files = _open(spark, path)
-        size = int(files.files.sizes.sum())
+        generated = _generated(spark, rows)
+        generated.write.format("delta").save(path)
+        size = int(_open(spark, path).files.sizes.sum())
         bench = _Bench(spark, runtime, path, progress, clock)
         observations = [*bench.scans(), *bench.rewrites()]
+        narrow = f"{path}-narrow"
+        generated.select(*_NUMBERS).write.format("delta").save(narrow)
+        observations += [_Bench(spark, runtime, narrow, progress, clock).rewrite(*_PLAIN)]
     model = CostModel().calibrated(observations)
     return Calibration(model, size, rows, clock() - started)
 
@@ -107,13 +112,14 @@ class _Bench:
         self._clock = clock
 
     def scans(self) -> list[Observation]:
-        """Scans of a quarter and of all files, of one and of all columns."""
+        """Scans of a quarter and of all files, of one, the narrow and all columns."""
         files = _open(self._spark, self._path)
         every = np.arange(len(files.files))
-        sizes = column_sizes(self._spark, files, every).row_bytes
+        sizes = column_sizes(self._spark, files, every)
         rows_a_file = files.live(self._spark, every).count() / len(every)
         found = []
-        wanted = [(share, columns) for _ in range(3) for share in (4, 1) for columns in (["n0"], list(sizes))]
+        some = (_NUMBERS[:1], _NUMBERS, tuple(sizes.columns))
+        wanted = [(share, columns) for _ in range(3) for share in (4, 1) for columns in some]
         for place, (share, columns) in enumerate(wanted):
             self._tell("scans", place, len(wanted))
             chosen = every[::share]
@@ -121,20 +127,22 @@ class _Bench:
             started = self._clock()
             frame.write.format("noop").mode("overwrite").save()
             seconds = self._clock() - started
-            read = rows_a_file * len(chosen) * sum(sizes[name] for name in columns)
-            found.append(Observation.read(read, len(chosen), seconds))
-        return found[4:]
+            rows, read = rows_a_file * len(chosen), sizes.of(columns)
+            extent = Extent(rows * read.bytes, rows, rows * read.values)
+            found.append(Observation.read(extent, len(chosen), seconds))
+        return found[len(wanted) // 3 :]
 
     def rewrites(self) -> list[Observation]:
         """Rewrites of the whole table by each shape, and of a third of it."""
-        wanted = [(shape, 1.0) for shape in _SHAPES] + [((1, 0, 0), 1 / 3)]
+        wanted = [(shape, 1.0) for shape in _SHAPES] + [(_PLAIN, 1 / 3)]
         found = []
         for place, ((z, sop, additional), share) in enumerate(wanted):
             self._tell("rewrites", place, len(wanted))
-            found.append(self._rewrite(z, sop, additional, share))
+            found.append(self.rewrite(z, sop, additional, share))
         return found[1:]
 
-    def _rewrite(self, z: int, sop: int, additional: int, share: float) -> Observation:
+    def rewrite(self, z: int, sop: int, additional: int, share: float = 1.0) -> Observation:
+        """One rewrite."""
         started = self._clock()
         rewriting = Rewriting(self._spark, self._runtime, self._path)
         files = rewriting.before
@@ -154,9 +162,12 @@ class _Bench:
             layout="calibration",
             created="",
         )
-        rewriting.run(plan)
-        size = float(files.files.sizes[chosen].sum())
-        return Observation.rewrite(Shape(size / 1e9, z, sop, additional), self._clock() - started)
+        rewritten = rewriting.run(plan)
+        seconds = self._clock() - started
+        size, rows = float(files.files.sizes[chosen].sum()), float(rewritten.rows)
+        # The generated tables are flat, and all of their columns are kept.
+        extent = Extent(size, rows, rows * len(plan.kept))
+        return Observation.rewrite(Shape(extent, z, sop, additional), seconds)
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:

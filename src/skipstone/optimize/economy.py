@@ -45,7 +45,7 @@ class Economy:
 
     def load(self, prepared: Prepared) -> Load:
         """The workload in bytes per row."""
-        return load_of(prepared.asked.view, prepared.asked.entries, self.sizes.row_bytes)
+        return load_of(prepared.asked.view, prepared.asked.entries, self.sizes)
 
 
 def economy_of(

@@ -120,10 +120,7 @@ def prepare(
     layouts are judged by, by default those that they are fitted for.
     """
     if not entries:
-        raise SkipstoneError(
-            f"No query of the log reads {files.root}; without a workload use the layout hyper, "
-            "which needs none."
-        )
+        raise SkipstoneError(f"No query of the log reads {files.root}; there is nothing to fit a layout to.")
     if analysis is None:
         analysis = analyze(
             entries,
@@ -135,7 +132,7 @@ def prepare(
     view = _view(entries)
     if not view.atoms:
         raise SkipstoneError(
-            f"No query of the log has a usable filter on {files.root}; without one use the layout hyper."
+            f"No query of the log has a usable filter on {files.root}; there is nothing to fit a layout to."
         )
     names = LogicalNames.of(ColumnNames.from_schema(files.schema))
     places = np.arange(len(files.files)) if chosen is None else chosen

@@ -30,6 +30,7 @@ from skipstone.predicate.codec import to_json
 from skipstone.predicate.expr import Column
 from skipstone.spark import SparkSession
 from skipstone.spark.assign import with_block
+from skipstone.spark.column_sizes import column_sizes
 from skipstone.spark.kept import (
     Kept,
     columns_to_keep,
@@ -43,6 +44,9 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
 
 __all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
+
+_PAGE_ROWS = 20_000
+"""Rows of a Parquet page at most. In a block of one page no reader can make use of an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +128,10 @@ def rewrite_table(
     rewriting = Rewriting(spark, runtime, files.root)
     if rewriting.before.files.paths != files.files.paths:
         raise TableChangedError(f"{files.root} was changed while its layout was fitted; run it again.")
+    sizes = column_sizes(spark, files, chosen)
     kept, features = _to_keep(spark, runtime, prepared, fitted)
-    sort = tuple(names.sql(expr) for expr in fitted.sort)
+    sorted_by = fitted.sort if prepared.fitting.block_rows > _PAGE_ROWS else ()
+    sort = tuple(names.sql(expr) for expr in sorted_by)
     plan = Plan(
         chosen=chosen,
         assign=lambda frame: with_block(frame, fitted.assignment, names),
@@ -156,7 +162,7 @@ def rewrite_table(
         assignment=assignment_to_json(fitted.assignment),
     )
     save_layout(runtime.store(files.root), record)
-    shape = shape_of_rewrite(prepared, fitted)
+    shape = shape_of_rewrite(prepared, fitted, sizes)
     remember(spark, [Observation.rewrite(shape, (clock() - started).total_seconds())])
     return layout_id, rewritten
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skipstone.layout.assignment import Assignment, Clusters, Grid, Node, Partitioned, Tree, VectorMap
-from skipstone.optimize.cost import Shape
+from skipstone.optimize.cost import Extent, Shape
 from skipstone.predicate.expr import Expr
 
 __all__ = ["placed_by", "shape_of"]
@@ -46,7 +46,7 @@ def _cuts(root: Node) -> Iterable[Expr]:
             stack += [node.no, node.yes]
 
 
-def shape_of(assignment: Assignment, kept: Iterable[Expr], size_bytes: float) -> Shape:
+def shape_of(assignment: Assignment, kept: Iterable[Expr], extent: Extent) -> Shape:
     """The shape of a rewrite by an assignment; ``kept`` are the features and expressions with statistics.
 
     A row passes only the cuts on its way down a tree, so a tree counts by its depth.
@@ -54,7 +54,7 @@ def shape_of(assignment: Assignment, kept: Iterable[Expr], size_bytes: float) ->
     ordered, predicates = placed_by(assignment)
     used = {*ordered, *predicates}
     additional = len({expr for expr in kept if expr not in used})
-    return Shape(size_bytes / 1e9, len(ordered), _evaluated(assignment), additional)
+    return Shape(extent, len(ordered), _evaluated(assignment), additional)
 
 
 def _evaluated(assignment: Assignment) -> int:

@@ -87,7 +87,7 @@ def worst_files(
     known = known_files(files, np.sort(np.concatenate(drifted)), economy)
     read = np.zeros(len(known.places))
     for entry in entries:
-        row_bytes = economy.sizes.of(entry.columns)
+        row_bytes = economy.sizes.of(entry.columns).bytes
         read += entry.weight * row_bytes * read_now(entry.filter, known, economy)
     size = files.files.sizes[known.places]
     rate = read * economy.catalog.blocks.rows[known.entries] / np.maximum(size, 1)

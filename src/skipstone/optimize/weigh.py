@@ -22,7 +22,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.optimize.advise import LayoutAdvice, advise, needed
 from skipstone.optimize.benefit import volume
 from skipstone.optimize.condense import merged_entries, representatives
-from skipstone.optimize.cost import CostModel, Shape
+from skipstone.optimize.cost import CostModel, Extent, Shape
 from skipstone.optimize.economy import Economy, as_it_lies, economy_of
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
@@ -36,7 +36,7 @@ from skipstone.workload.predicates import LoggedFilter
 __all__ = ["Weighed", "weigh"]
 
 _FEWEST_SAMPLED = 20_000
-_SAMPLED_PER_SECOND = 200
+_SAMPLED_PER_SECOND = 80
 """Rows to sample for the estimate, per second that the rewrite takes."""
 MOST_WEIGHED = 64
 MOST_JUDGES = 48
@@ -83,7 +83,10 @@ def weigh(
     runs = 1.0
     if policy.horizon_days is not None and economy.days:
         runs = policy.horizon_days / economy.days
-    least = policy.margin * model.coefficients.rewrite_seconds(Shape(size / 1e9, 1, 0, 0))
+    per_row = economy.sizes.of()
+    rows = size / per_row.bytes if per_row.bytes else 0.0
+    extent = Extent(size, rows, rows * per_row.values)
+    least = policy.margin * model.coefficients.rewrite_seconds(Shape(extent, 1, 0, 0))
     numbers: dict[str, Any] = {
         "files": len(places),
         "bytes": size,
@@ -99,7 +102,7 @@ def weigh(
         numbers["analysis_seconds"] = clock() - started
         return Weighed(code, sentence, numbers, **more)
 
-    most = runs * _everything_read(entries, economy, size, len(places))
+    most = runs * _everything_read(entries, economy, rows, len(places))
     numbers["most_seconds_saved"] = most
     if most <= least:
         return verdict(
@@ -163,13 +166,13 @@ def weigh(
     )
 
 
-def _everything_read(entries: Sequence[LoggedFilter], economy: Economy, size: int, files: int) -> float:
+def _everything_read(entries: Sequence[LoggedFilter], economy: Economy, rows: float, files: int) -> float:
     """Seconds that one run of the log takes if nothing is ever skipped."""
-    sizes, costs = economy.sizes, economy.model.coefficients
     seconds = 0.0
     for entry in entries:
-        share = sizes.of(entry.columns) / max(sizes.total, 1e-300)
-        seconds += entry.weight * costs.read_seconds(size * share, files)
+        read = economy.sizes.of(entry.columns)
+        extent = Extent(rows * read.bytes, rows, rows * read.values)
+        seconds += entry.weight * economy.model.coefficients.read_seconds(extent, files)
     return seconds
 
 

@@ -90,8 +90,9 @@ def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) ->
 
 def arranged(frame: DataFrame, blocks: int, sort: Sequence[str]) -> DataFrame:
     """One partition per block of a frame that has them, sorted by these expressions, and no :data:`BLOCK`."""
-    order = [*[F.expr(text) for text in sort], F.col(BLOCK)]
-    placed = lenient(frame).repartitionById(blocks, BLOCK).sortWithinPartitions(*order)
+    placed = lenient(frame).repartitionById(blocks, BLOCK)
+    if sort:
+        placed = placed.sortWithinPartitions(*map(F.expr, sort))
     return in_session(frame.sparkSession, placed.drop(BLOCK))
 
 

@@ -1,4 +1,4 @@
-"""How many bytes each column takes per row, from the Parquet footers of some of a table's files."""
+"""How many bytes and values each column has per row, from the Parquet footers of some of a table's files."""
 
 from __future__ import annotations
 
@@ -16,25 +16,35 @@ from skipstone.predicate.blocks import Counts
 from skipstone.spark.janino import new_instance
 from skipstone.spark.table_files import TableFiles
 
-__all__ = ["ColumnSizes", "column_sizes"]
+__all__ = ["ColumnSizes", "PerRow", "column_sizes"]
 
 _MOST_FOOTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
+class PerRow:
+    """Stored bytes and values of a row: one value per leaf column, or as many as a map or array has."""
+
+    bytes: float
+    values: float
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnSizes:
-    """Stored bytes per row of each top-level column, by its physical name."""
+    """What each top-level column has per row, by its physical name."""
 
-    row_bytes: Mapping[str, float]
+    columns: Mapping[str, PerRow]
 
-    @property
-    def total(self) -> float:
-        """Bytes of a whole row."""
-        return sum(self.row_bytes.values())
+    def of(self, columns: Sequence[str] = ()) -> PerRow:
+        """What these columns have together; all of them when none are given.
 
-    def of(self, columns: Sequence[str]) -> float:
-        """Bytes of these columns of a row; of all columns when none are given."""
-        return sum(self.row_bytes.get(name, 0.0) for name in columns) if columns else self.total
+        >>> sizes = ColumnSizes({"a": PerRow(8.0, 1.0), "m": PerRow(30.0, 6.0)})
+        >>> sizes.of(["m", "added later"]), sizes.of()
+        (PerRow(bytes=30.0, values=6.0), PerRow(bytes=38.0, values=7.0))
+        """
+        chosen = columns or self.columns
+        found = [self.columns[name] for name in chosen if name in self.columns]
+        return PerRow(sum((each.bytes for each in found), 0.0), sum((each.values for each in found), 0.0))
 
 
 def column_sizes(spark: SparkSession, files: TableFiles, chosen: Counts) -> ColumnSizes:
@@ -56,4 +66,7 @@ def column_sizes(spark: SparkSession, files: TableFiles, chosen: Counts) -> Colu
             f"({cause.getClass().getSimpleName()}: {cause.getMessage()})."
         ) from problem
     rows = max(found["rows"], 1)
-    return ColumnSizes({name: size / rows for name, size in sorted(found["columns"].items())})
+    values = found["values"]
+    return ColumnSizes(
+        {name: PerRow(size / rows, values[name] / rows) for name, size in sorted(found["columns"].items())}
+    )

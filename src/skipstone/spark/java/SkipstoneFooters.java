@@ -15,10 +15,11 @@ public final class SkipstoneFooters {
     public SkipstoneFooters() {
     }
 
-    /** Rows and stored bytes of each top-level column over all these files, as JSON. */
+    /** Rows, and of each top-level column the stored bytes and the values, over all these files, as JSON. */
     public String columnSizes(Configuration conf, String[] paths) throws Exception {
         long rows = 0L;
         Map columns = new HashMap();
+        Map values = new HashMap();
         for (int i = 0; i < paths.length; i++) {
             ParquetFileReader reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(paths[i]), conf));
             try {
@@ -30,9 +31,8 @@ public final class SkipstoneFooters {
                     for (int k = 0; k < chunks.size(); k++) {
                         ColumnChunkMetaData chunk = (ColumnChunkMetaData) chunks.get(k);
                         String name = chunk.getPath().toArray()[0];
-                        Long before = (Long) columns.get(name);
-                        long sum = (before == null ? 0L : before.longValue()) + chunk.getTotalSize();
-                        columns.put(name, Long.valueOf(sum));
+                        add(columns, name, chunk.getTotalSize());
+                        add(values, name, chunk.getValueCount());
                     }
                 }
             } finally {
@@ -42,6 +42,12 @@ public final class SkipstoneFooters {
         Map out = new HashMap();
         out.put("rows", Long.valueOf(rows));
         out.put("columns", columns);
+        out.put("values", values);
         return CatalystJson.text(out);
+    }
+
+    private static void add(Map sums, String name, long more) {
+        Long before = (Long) sums.get(name);
+        sums.put(name, Long.valueOf((before == null ? 0L : before.longValue()) + more));
     }
 }
