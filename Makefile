@@ -63,8 +63,8 @@ bench-log: $(READY)  ## What the query log adds to 1,000 small queries
 bench-benefit: $(READY)  ## The benefit estimate against what is really skipped
 	$(BIN)/skipstone bench benefit
 
-bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against Delta's own (two hours)
-	$(BIN)/skipstone bench replay
+bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against others (hours; ONLY=none for one)
+	$(BIN)/skipstone bench replay $(if $(ONLY),--only $(ONLY))
 
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
 	$(BIN)/skipstone bench tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))

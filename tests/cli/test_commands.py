@@ -8,6 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.cli.conftest import Cli
 
+from skipstone.optimize.cost_store import load_model
+
 CITY = "SELECT k FROM orders WHERE city = 'Oslo'"
 
 
@@ -135,6 +137,19 @@ def test_the_demo_tells_the_whole_story_on_a_small_table(cli: Cli, tmp_path: Pat
     again = cli("demo", "--dir", tmp_path / "demo")
     assert again.exit_code == 1
     assert "exists already" in again.stderr
+
+
+def test_a_calibration_measures_rewrites_and_scans_and_is_used_from_then_on(
+    cli: Cli, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path / "costs"))
+    found = cli.json("calibrate", "--rows", 10_000)
+    rewrites = [each["terms"] for each in found["observations"] if each["kind"] == "rewrite"]
+    assert (len(rewrites), len(found["observations"])) == (7, 19)
+    (_, *wide), (_, *narrow) = rewrites[0], rewrites[-1]
+    assert narrow[0] / narrow[1] < wide[0] / wide[1], "the last rewrite is of narrower values"
+    assert all(cost >= 0 for cost in found["coefficients"].values())
+    assert load_model(spark).describe() == "calibrated coefficients, from 7 rewrites and 12 scans"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
