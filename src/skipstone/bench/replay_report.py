@@ -16,7 +16,12 @@ from skipstone.bench.replay_measure import Measured, Tally
 
 __all__ = ["draw", "figures", "totals"]
 
-_COLOURS = ("#999999", "#33658a", "#86bbd8", "#2a9d8f")
+_COLOURS = {
+    "no optimisation": "#999999",
+    "one Z-order": "#33658a",
+    "liquid clustering": "#86bbd8",
+    "automatic": "#2a9d8f",
+}
 _PANELS = (
     ("scan_seconds", "scans, s", 1.0),
     ("column_bytes", "columns read, GB", 1e-9),
@@ -133,9 +138,10 @@ def draw(found: dict[str, dict[str, Any]], name: str, directory: Path) -> None:
     canvas.clear()
     for (key, label, unit), plot in zip(_PANELS, canvas.subplots(1, len(_PANELS)), strict=True):
         values = [unit * total[key] for total in found.values()]
-        plot.bar(range(len(values)), values, color=_COLOURS[: len(values)])
+        plot.bar(range(len(values)), values, color=[_COLOURS[each] for each in found])
         for place, value in enumerate(values):
-            plot.text(place, value, f"{value:,.3g}", ha="center", va="bottom", fontsize=7)
+            text = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+            plot.text(place, value, text, ha="center", va="bottom", fontsize=7)
         plot.set_xticks(range(len(values)), list(found), fontsize=7, rotation=40, ha="right")
         plot.set_title(label, fontsize=9)
         plot.tick_params(axis="y", labelsize=7)
@@ -144,7 +150,9 @@ def draw(found: dict[str, dict[str, Any]], name: str, directory: Path) -> None:
     parts = found["automatic"]["insert_seconds_by_part"]
     whole = max(sum(parts.values()), 1e-9)
     canvas, plot = axes(height=2.5)
-    plot.barh(range(len(parts)), [100 * value / whole for value in parts.values()], color=_COLOURS[3])
+    plot.barh(
+        range(len(parts)), [100 * value / whole for value in parts.values()], color=_COLOURS["automatic"]
+    )
     for place, value in enumerate(parts.values()):
         plot.text(
             100 * value / whole,
