@@ -26,7 +26,7 @@ WIDE, NARROW = PerRow(100.0, 9.0), PerRow(12.0, 6.0)
 
 
 def extent(rows: float, row: PerRow = WIDE) -> Extent:
-    return Extent(rows * row.bytes, rows, rows * row.values)
+    return Extent.of(rows, row)
 
 
 SHAPES = [

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import skipstone
+from skipstone.catalog.layouts import load_layout
 from skipstone.layout import LAYOUTS
 from skipstone.predicate.render import to_sql
 from skipstone.spark.row_hash import hash_of
@@ -74,6 +76,20 @@ def _known_sets(table: skipstone.Table, text: str) -> float:
     assert len(found) == 1
     assert found[0] is not None
     return float(found[0].known.mean())
+
+
+def test_only_blocks_of_several_pages_are_sorted(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    store = runtime_of(table.spark).store(str(table.files().root))
+    assert load_layout(store, table.optimize(log, "zorder", block_rows=600).layout_id).sort == ()
+    monkeypatch.setattr("skipstone.optimize.run._PAGE_ROWS", 100)
+    sort = load_layout(store, table.optimize(log, "zorder", block_rows=600).layout_id).sort
+    assert sort
+    for place in range(len(table.files().files)):
+        rows = table.files().frame(table.spark, np.array([place])).selectExpr(*sort)
+        assert rows.collect() == rows.orderBy(*rows.columns).collect()
 
 
 def test_blocks_do_not_span_horizontal_partitions(shipments: Make, log: Workload) -> None:

@@ -129,8 +129,7 @@ class _Bench:
             started = self._clock()
             frame.write.format("noop").mode("overwrite").save()
             seconds = self._clock() - started
-            rows, read = rows_a_file * len(chosen), sizes.of(columns)
-            extent = Extent(rows * read.bytes, rows, rows * read.values)
+            extent = Extent.of(rows_a_file * len(chosen), sizes.of(columns))
             found.append(Observation.read(extent, len(chosen), seconds))
         return found[len(wanted) // 3 :]
 

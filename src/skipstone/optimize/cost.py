@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.column_sizes import PerRow
 
 __all__ = ["DEFAULT", "FORMAT", "Coefficients", "CostModel", "Extent", "Observation", "Shape", "fit"]
 
@@ -66,6 +67,11 @@ class Extent:
     bytes: float
     rows: float
     values: float
+
+    @classmethod
+    def of(cls, rows: float, row: PerRow) -> Extent:
+        """So many rows with so much in each."""
+        return cls(rows * row.bytes, rows, rows * row.values)
 
 
 @dataclass(frozen=True, slots=True)

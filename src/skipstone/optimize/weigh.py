@@ -85,7 +85,7 @@ def weigh(
         runs = policy.horizon_days / economy.days
     per_row = economy.sizes.of()
     rows = size / per_row.bytes if per_row.bytes else 0.0
-    extent = Extent(size, rows, rows * per_row.values)
+    extent = Extent.of(rows, per_row)
     least = policy.margin * model.coefficients.rewrite_seconds(Shape(extent, 1, 0, 0))
     numbers: dict[str, Any] = {
         "files": len(places),
@@ -170,8 +170,7 @@ def _everything_read(entries: Sequence[LoggedFilter], economy: Economy, rows: fl
     """Seconds that one run of the log takes if nothing is ever skipped."""
     seconds = 0.0
     for entry in entries:
-        read = economy.sizes.of(entry.columns)
-        extent = Extent(rows * read.bytes, rows, rows * read.values)
+        extent = Extent.of(rows, economy.sizes.of(entry.columns))
         seconds += entry.weight * economy.model.coefficients.read_seconds(extent, files)
     return seconds
 
