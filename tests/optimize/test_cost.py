@@ -85,7 +85,7 @@ def test_no_coefficient_is_ever_negative(seconds: list[float]) -> None:
 
 def test_what_was_not_observed_is_slower_by_as_much_as_what_was() -> None:
     shape = Shape(extent(10e6), 1, 0, 0)
-    found = fit([Observation.rewrite(shape, 2 * TRUTH.rewrite_seconds(shape))], TRUTH)
+    found = fit([Observation.rewrite(shape, 2 * TRUTH.rewrite_seconds(shape))] * 2, TRUTH)
     assert found.read_per_mb == TRUTH.read_per_mb
     assert found.rewrite_per_row_sop_feature == pytest.approx(2 * TRUTH.rewrite_per_row_sop_feature)
     assert found.rewrite_seconds(shape) == pytest.approx(2 * TRUTH.rewrite_seconds(shape))
@@ -102,6 +102,22 @@ def test_busy_hours_do_not_turn_cheap_features_into_dear_ones() -> None:
     found = CostModel(TRUTH, base=TRUTH).refreshed(seen).coefficients
     assert found.rewrite_per_gb > 0.5 * TRUTH.rewrite_per_gb
     assert found.rewrite_per_row_additional < 4 * TRUTH.rewrite_per_row_additional
+
+
+def test_two_rewrites_that_agree_outvote_a_calibration() -> None:
+    """Its features were cheap ones, say; one rewrite alone may just have met a busy machine."""
+    calibrated = CostModel().calibrated(observations(TRUTH))
+    shape = Shape(extent(10e6), 2, 8, 20)
+    before = calibrated.coefficients.rewrite_seconds(shape)
+    seen = Observation.rewrite(shape, 2.5 * before)
+    once = calibrated.refreshed([seen])
+    assert once.describe() == "calibrated coefficients, refreshed by 1 rewrite"
+    assert 1.5 < once.coefficients.rewrite_seconds(shape) / before < 2.2
+    twice = once.refreshed([seen])
+    assert twice.coefficients.rewrite_seconds(shape) == pytest.approx(2.5 * before, rel=0.02)
+    assert twice.describe() == "calibrated coefficients, refreshed by 2 rewrites"
+    quiet = twice.refreshed([Observation.rewrite(shape, before)] * 3)
+    assert quiet.coefficients.rewrite_seconds(shape) < 1.5 * before
 
 
 def test_newer_observations_weigh_more() -> None:
@@ -121,7 +137,7 @@ def test_only_the_newest_observations_are_kept() -> None:
     kinds = [observation.kind for observation in model.observations]
     assert kinds.count("rewrite") == 64
     assert kinds.count("read") == 54
-    assert model.describe() == "refreshed coefficients, from 64 rewrites and 54 scans"
+    assert model.describe() == "default coefficients, refreshed by 64 rewrites"
 
 
 def test_a_model_survives_being_stored() -> None:

@@ -14,10 +14,11 @@ than they are. Savings never count them, for a query that skips still starts.
 
 The coefficients are fitted to observations by least squares on relative errors, none of them below zero.
 Newer observations weigh more, and each coefficient is pulled towards what is expected: what was known before,
-all of it slower or faster by the same factor, the median of what was observed. A calibration varies one thing
-at a time, so its pull is weak. The rewrites that come by in daily use do not, and some of them run on a busy
-machine; they tell how fast it is, and only many of them what is dear. Cost: a least squares problem of seven
-unknowns.
+all of it slower or faster by the same factor, the median of what was observed and, as one more observation,
+of what was known. A calibration varies one thing at a time, so its pull is weak. The rewrites that come by in
+daily use do not, and some of them run on a busy machine; they tell how fast it is, and only many of them what
+is dear. What was calibrated is not among them: it is what they start from, and two of them outvote it. Cost:
+a least squares problem of seven unknowns.
 
 >>> def shape(gb: float, z: int) -> Shape:
 ...     return Shape(Extent(gb * 1e9, gb * 2e6, gb * 18e6), z, 0, 0)
@@ -189,7 +190,8 @@ def _fit(terms: Sequence[Sequence[float]], seconds: Sequence[float], prior: Floa
         return prior
     measured = np.maximum(np.array(seconds, np.float64), 1e-6)
     given = np.array(terms, np.float64)
-    expected = prior * float(np.median(measured / np.maximum(given @ prior, 1e-9)))
+    factors = measured / np.maximum(given @ prior, 1e-9)
+    expected = prior * float(np.median([1.0, *factors]))
     weight = _DECAY ** np.arange(len(measured) - 1, -1, -1) / measured
     # A coefficient of zero would be pulled back with infinite force.
     force = np.sqrt(pull) / np.maximum(expected, expected.mean() / 1e4)
@@ -231,8 +233,9 @@ def _non_negative(matrix: Floats, target: Floats) -> Floats:
 class CostModel:
     """Coefficients of one machine or cluster with where they come from.
 
-    ``source`` is ``default``, ``calibrated`` or ``refreshed`` (by rewrites that ran since). ``base`` is what
-    refreshing starts from: the default or calibrated coefficients.
+    ``source`` is ``default``, ``calibrated`` or ``refreshed`` (by rewrites that ran since), ``observations``
+    those of the calibration, or those since. ``base`` is what refreshing starts from: the default or
+    calibrated coefficients.
     """
 
     coefficients: Coefficients = DEFAULT
@@ -248,7 +251,8 @@ class CostModel:
 
     def refreshed(self, observations: Sequence[Observation]) -> CostModel:
         """The model after more was seen in daily use."""
-        together = self._with(observations)
+        daily = self if self.source == "refreshed" else CostModel()
+        together = daily._with(observations)
         return CostModel(fit(together, self.base, _AS_IT_COMES), "refreshed", together, self.base)
 
     def _with(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
@@ -266,6 +270,9 @@ class CostModel:
         if self.source == "default":
             return "default coefficients, not measured here: run skipstone calibrate"
         rewrites = sum(observation.kind == "rewrite" for observation in self.observations)
+        if self.source == "refreshed":
+            known = "default" if self.base == DEFAULT else "calibrated"
+            return f"{known} coefficients, refreshed by {rewrites} rewrite{'' if rewrites == 1 else 's'}"
         scans = len(self.observations) - rewrites
         return f"{self.source} coefficients, from {rewrites} rewrites and {scans} scans"
 
