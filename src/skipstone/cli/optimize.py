@@ -18,7 +18,7 @@ def run(
     table: Source,
     queries: Queries = None,
     layout: Annotated[
-        str, typer.Option(help="auto, range, zorder, hilbert, sop or qdtree; auto takes the best.")
+        str, typer.Option(help="auto, range, zorder, hilbert, sop, qdtree or selforg; auto takes the best.")
     ] = "auto",
     dialect: Dialect = "spark",
     block_rows: BlockRows = None,
