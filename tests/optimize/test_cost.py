@@ -44,6 +44,7 @@ READS = [
 ]
 X, Y = (Column((name,), INT) for name in "xy")
 CUT_X, CUT_Y = (Comparison("<", column, Literal(5, INT)) for column in (X, Y))
+SAME = Comparison("=", X, Y)
 
 
 def observations(truth: Coefficients, noise: float = 0.0, seed: int = 0) -> list[Observation]:
@@ -179,8 +180,9 @@ VECTORS = VectorMap(
     [
         (grid(Dimension(X, (5,)), Dimension(Y, (5,))), (), 2, 0, 0),
         (grid(Dimension(X, (5,)), CLUSTERS), (CUT_X, CUT_Y), 1, 2, 0),
-        (VECTORS, (CUT_X, CUT_Y, Comparison("=", X, Y)), 0, 2, 1),
+        (VECTORS, (CUT_X, CUT_Y, SAME), 0, 2, 1),
         (Tree(Split(CUT_X, 0, Split(CUT_Y, 1, Split(CUT_X, 2, 3))), 4), (), 0, 3, 0),
+        (Tree(Split(CUT_X, Split(CUT_Y, 0, 1), Split(SAME, 2, 3)), 4), (CUT_X, CUT_Y, SAME), 0, 2, 1),
         (Partitioned(Y, (1,), (VECTORS,)), (), 1, 2, 0),
     ],
 )

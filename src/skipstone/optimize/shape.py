@@ -49,12 +49,15 @@ def _cuts(root: Node) -> Iterable[Expr]:
 def shape_of(assignment: Assignment, kept: Iterable[Expr], extent: Extent) -> Shape:
     """The shape of a rewrite by an assignment; ``kept`` are the features and expressions with statistics.
 
-    A row passes only the cuts on its way down a tree, so a tree counts by its depth.
+    A row passes only the cuts on its way down a tree, so rows are placed by as many as the tree is deep; the
+    other cuts are computed for their statistics only.
     """
     ordered, predicates = placed_by(assignment)
-    used = {*ordered, *predicates}
-    additional = len({expr for expr in kept if expr not in used})
-    return Shape(extent, len(ordered), _evaluated(assignment), additional)
+    with_statistics = {*kept}
+    beside = with_statistics - {*ordered, *predicates}
+    placing = _evaluated(assignment)
+    off_the_way = max(0, len(with_statistics & {*predicates}) - placing)
+    return Shape(extent, len(ordered), placing, len(beside) + off_the_way)
 
 
 def _evaluated(assignment: Assignment) -> int:
