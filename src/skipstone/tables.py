@@ -206,6 +206,11 @@ class Table(IndexedTable):
         Rows of a table whose layout suits the queries of now are counted and take their places in it at once.
         They are in the table whatever becomes of the layout: if that fails, the decision says why.
         """
+        if self.files().format != "delta":
+            raise SkipstoneError(
+                f"{self.source} is a directory of Parquet files, and rows can be appended to Delta tables "
+                "only; make it one first (skipstone optimize --convert)."
+            )
         started = time.perf_counter()
         arrival = self._arrive(rows, policy or Policy())
         if arrival is None:
@@ -230,8 +235,9 @@ class Table(IndexedTable):
         """Append rows by the newest layout; None, with nothing appended, if they cannot be."""
         try:
             seen = self._situation(policy)
-        except SkipstoneError:
-            # What is wrong is told once the rows are in the table.
+        except Exception as problem:
+            # Neither the log nor the catalog may keep rows out of the table.
+            LOG.warning("Rows are appended as they come: %s", some_sentence_of(problem))
             return None
         if seen.proven is None:
             return None

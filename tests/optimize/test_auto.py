@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from queue import Queue
 
 import pytest
 from pyspark.errors import PySparkException
@@ -14,8 +17,11 @@ from pyspark.sql import functions as F
 import skipstone
 from skipstone.catalog.decisions import Decision
 from skipstone.catalog.layouts import load_layout
+from skipstone.errors import TableChangedError
+from skipstone.optimize.auto import auto
 from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel
 from skipstone.optimize.policy import Policy
+from skipstone.optimize.run import rewrite_table
 from skipstone.optimize.watch import Watch
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.row_hash import hash_of
@@ -142,6 +148,85 @@ def test_of_two_optimisers_the_second_notices_and_stops(
     assert [seen.code for seen in table.auto_status().decisions] == ["PAYS", "LOST_RACE"]
 
 
+@pytest.mark.parametrize("change", ["append", "delete"])
+def test_commits_between_the_estimate_and_the_rewrite_count_only_if_they_touch_its_files(
+    spark: SparkSession, shipments: Make, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    table = shipments()
+    ask(table, "k < 50")
+    changed = set(table.files().files.paths)
+
+    def late(*args: object, **more: object) -> object:
+        if change == "append":
+            rows = spark.read.format("delta").load(table.source).where("id < 100").coalesce(1)
+            rows.write.format("delta").mode("append").save(table.source)
+        else:
+            spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id < 100").collect()
+        changed.symmetric_difference_update(table.files().files.paths)
+        return rewrite_table(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("skipstone.optimize.auto.rewrite_table", late)
+    decision = table.auto(policy=POLICY, model=EAGER)
+    if change == "append":
+        assert decision.acted, decision.sentence
+        assert table.frame().count() == 12_100
+        assert changed <= set(table.files().files.paths), "what came meanwhile stays as it is"
+    else:
+        assert (decision.acted, decision.code) == (False, "LOST_RACE")
+        assert table.frame().count() == 11_900
+
+
+def test_a_no_holds_only_while_nothing_speaks_against_it(
+    shipments: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    ask(table, "k < 1000")
+    no = table.auto(policy=POLICY, model=EAGER)
+    assert no.code == "NOTHING_TO_GAIN"
+    assert table.auto(policy=POLICY, model=EAGER, lazy=True) == no
+    other = table.auto(policy=replace(POLICY, margin=0.5), model=EAGER, lazy=True)
+    assert other.repeated == 1, "another policy is another question"
+    dear = table.auto(policy=POLICY, model=CostModel(DEFAULT), lazy=True)
+    assert dear.code == "READ_TOO_LITTLE", "and so are other costs"
+    table.auto(policy=POLICY, model=EAGER)
+
+    runtime, scans = runtime_of(table.spark), table.log()
+
+    def later(days: float) -> Decision:
+        moment = datetime.now(UTC) + timedelta(days=days)
+        files = table.files()
+        return auto(table.spark, runtime, files, scans, POLICY, EAGER, True, lazy=True, clock=lambda: moment)
+
+    assert [later(2).repeated, later(4).repeated] == [0, 1], "after some days it is asked anew"
+
+    table.clear_log()
+    ask(table, "id < 500")
+
+    def lost(*_: object, **__: object) -> None:
+        raise TableChangedError("somebody else was first.")
+
+    monkeypatch.setattr("skipstone.optimize.auto.rewrite_table", lost)
+    first = table.auto(policy=POLICY, model=EAGER, lazy=True)
+    assert first.code == "LOST_RACE", "as many queries as before, but about other things"
+    monkeypatch.undo()
+    assert table.auto(policy=POLICY, model=EAGER, lazy=True).acted, "a lost race is no answer"
+
+
+def test_old_data_stays_when_the_queries_have_changed_but_a_rewrite_does_not_pay(shipments: Make) -> None:
+    table = shipments()
+    ask(table, "k < 50", "k >= 900")
+    assert table.auto(policy=POLICY, model=EAGER).acted
+    ask(table, "mode = 'AIR' AND id < 500", times=200)
+    dear = replace(EAGER, coefficients=replace(EAGER.coefficients, rewrite_fixed=100_000.0))
+    decision = table.auto(policy=POLICY, model=dear)
+    assert (decision.acted, decision.numbers["data"], version(table)) == (False, "old", 1)
+    assert decision.numbers["drift"] > 0.25
+    assert decision.code == "READ_TOO_LITTLE"
+    tiny = table.auto(policy=replace(POLICY, step_bytes=1), model=EAGER)
+    assert not tiny.acted
+    assert "old data stays although the queries have changed" in tiny.sentence
+
+
 def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSession, shipments: Make) -> None:
     table = shipments()
     ask(table, "k < 50", "k >= 900")
@@ -163,6 +248,31 @@ def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSessio
     replayed = table.replay(Workload((Query("SELECT sum(id) FROM shipments WHERE k < 50"),)))
     assert replayed.queries[0].rows_scanned < 3_000
     assert replayed.queries[0].same_result
+
+
+def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(
+    spark: SparkSession, shipments: Make
+) -> None:
+    table = shipments()
+    ask(table, "k < 50", "k >= 900")
+    assert table.auto(policy=POLICY, model=EAGER).acted
+    before = set(table.files().files.paths)
+    rows = (
+        spark.read.format("delta")
+        .load(table.source)
+        .where("id < 9600")
+        .withColumn("k", F.lit(5).cast("long"))
+    )
+    decision = table.append(rows, POLICY, EAGER)
+    assert (decision.code, decision.numbers["files"]) == ("LAID_OUT", 0), decision.sentence
+    assert "too much for their blocks" in decision.sentence
+    files = table.files().files
+    new = [place for place, path in enumerate(files.paths) if path not in before]
+    assert len(new) == decision.numbers["overflowing_files"] >= 2
+    seen = table.auto_status(POLICY)
+    assert (seen.unclustered_files, len(seen.layouts)) == (len(new), 1)
+    assert table.status().files_indexed == len(files), "they have statistics all the same"
+    assert table.frame().count() == 21_600
 
 
 def test_new_data_gets_the_kind_of_layout_that_has_proved_itself(
@@ -243,9 +353,41 @@ def test_rows_are_appended_once_whatever_becomes_of_their_layout(
     assert table.frame().count() == 15_000
 
 
-def test_a_parquet_directory_cannot_arrange_itself(shipments: Make) -> None:
+def test_rows_are_appended_whatever_has_become_of_the_log(spark: SparkSession, shipments: Make) -> None:
+    table = shipments()
+    ask(table, "k < 50")
+    log = Path(table.source) / "_skipstone" / "query_log" / "_delta_log"
+    for entry in log.glob("*.json"):
+        entry.write_text("no JSON")
+    for checksum in log.glob(".*.crc"):
+        checksum.unlink()
+    rows = spark.read.format("delta").load(table.source).where("id < 3000")
+    assert table.append(rows, POLICY, EAGER).code == "FAILED"
+    assert table.frame().count() == 15_000
+
+
+def test_a_parquet_directory_cannot_arrange_itself_and_keeps_its_rows(
+    spark: SparkSession, shipments: Make
+) -> None:
+    table = shipments("parquet")
     with pytest.raises(skipstone.SkipstoneError, match="cannot be replaced in one step"):
-        shipments("parquet").auto(policy=POLICY)
+        table.auto(policy=POLICY)
+    with pytest.raises(skipstone.SkipstoneError, match="can be appended to Delta tables only"):
+        table.append(spark.read.parquet(table.source).where("id < 10"))
+    assert table.frame().count() == 12_000
+
+
+def test_a_watch_sees_the_commits_of_others(spark: SparkSession, shipments: Make) -> None:
+    table = shipments()
+    decided: Queue[Decision] = Queue()
+    watch = table.watch(0.05, POLICY, decided.put).start()
+    try:
+        assert decided.get(timeout=120).numbers["table_version"] == 0
+        rows = spark.read.format("delta").load(table.source).where("id < 10")
+        rows.write.format("delta").mode("append").save(table.source)
+        assert decided.get(timeout=120).numbers["table_version"] == 1
+    finally:
+        watch.stop()
 
 
 def test_a_watch_decides_after_commits_only() -> None:

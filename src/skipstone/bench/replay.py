@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,7 @@ def run(
     details = {
         **plan.facts,
         "inserted_bytes": found[contestants[0].name]["table_bytes"],
-        "policy": asdict(plan.policy),
+        "policy": plan.policy.to_dict(),
         "columns_of_delta": list(columns),
         "different_results": tally.different,
         "contestants": found,

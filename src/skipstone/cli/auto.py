@@ -104,7 +104,7 @@ def render_decision(decision: Decision) -> None:
         days = numbers.get("break_even_days")
         rate = "the rate of queries is unknown" if days is None else f"{days:,.2f} days at the observed rate"
         typer.echo(f"  pays after   {numbers['break_even_runs']:,.2f} runs of the log; {rate}")
-    if "costs" in numbers:
+    if "least_rewrite_seconds" in numbers:
         typer.echo(f"  costs        {numbers['costs']}")
     if decision.acted:
         typer.echo(

@@ -11,9 +11,10 @@ lost and leaves the table to the winner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.contract import Fitted
 from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
+from skipstone.optimize.drift import distance, forms_of
 from skipstone.optimize.economy import economy_of
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, default_block_bytes, prepare
@@ -44,6 +46,12 @@ __all__ = ["Situation", "auto"]
 
 _GROWTH = 1.25
 """How much more new data or logged queries there must be before a no is questioned."""
+_ESTIMATED_NO = frozenset({"READ_TOO_LITTLE", "NOTHING_TO_GAIN", "DOES_NOT_PAY", "CANNOT_FIT"})
+_STALE = 0.1
+"""After which part of the window a no is questioned in any case, for constants change too."""
+_LOOKED_BACK = 8
+_MOST_FORMS = 64
+"""Kinds of predicates that a decision remembers of the queries that it was made for."""
 _MOST_MINED = 256
 """Queries that features are mined from; the work grows with their square."""
 _ROWS_A_BLOCK = 500
@@ -104,6 +112,12 @@ class Situation:
         return drift_of_table(self.layouts, self.files)
 
     @property
+    def asked(self) -> dict[str, float]:
+        """What the recent queries are about: the shares of the most frequent kinds of predicates."""
+        forms = forms_of([(scan.filter, float(scan.count)) for scan in self.scans])
+        return dict(islice(forms.items(), _MOST_FORMS))
+
+    @property
     def proven(self) -> LayoutRecord | None:
         """The newest layout, if there are recent queries and they have not drifted away from it."""
         mine = (layout for layout in self.layouts if layout.record.id == self._newest and self.scans)
@@ -121,6 +135,7 @@ class Situation:
             "awaited_bytes": self.awaited_bytes,
             "drift": self.drift,
             "drift_threshold": self.policy.drift,
+            "asked": self.asked,
             "layouts": [
                 {"id": layout.record.id, "strategy": layout.record.strategy, **layout.drift.to_dict()}
                 for layout in self.layouts
@@ -146,10 +161,11 @@ def auto(
     """
     with unlogged(spark):
         seen = Situation(runtime, files, scans, policy, clock())
-        if lazy and (before := _same_as_before(seen)) is not None:
+        terms = {"policy": policy.to_dict(), "costs": model.describe()}
+        if lazy and (before := _same_as_before(seen, terms, clock())) is not None:
             return before
         weighed = _considered(spark, runtime, seen, model, progress)
-        numbers = {**seen.numbers(), **weighed.numbers}
+        numbers = {**seen.numbers(), **weighed.numbers, **terms}
         if not (act and weighed.pays):
             decision = Decision(clock().isoformat(), False, weighed.code, weighed.sentence, numbers)
         else:
@@ -157,17 +173,25 @@ def auto(
         return save_decision(runtime.store(files.root), decision) if act else decision
 
 
-def _same_as_before(seen: Situation) -> Decision | None:
-    """The last decision, if it was an estimated no and the new data and the log have hardly grown since."""
-    last = next(iter(load_decisions(seen.runtime.store(seen.files.root), 1)), None)
-    if last is None or last.acted or "scan_seconds_now" not in last.numbers:
+def _same_as_before(seen: Situation, terms: Mapping[str, Any], now: datetime) -> Decision | None:
+    """The last decision, if it was an estimated no that nothing speaks against by now.
+
+    That is: it is not old, policy and costs are the same, the new data and the log have hardly grown, and the
+    queries are about the same things. Appends that took their places in a layout are no answer.
+    """
+    decisions = load_decisions(seen.runtime.store(seen.files.root), _LOOKED_BACK)
+    last = next((each for each in reversed(decisions) if each.code != "LAID_OUT"), None)
+    if last is None or last.code not in _ESTIMATED_NO:
         return None
-    now = seen.numbers()
+    if any(last.numbers.get(name) != value for name, value in terms.items()):
+        return None
+    old = now - datetime.fromisoformat(last.time) > timedelta(days=_STALE * seen.policy.window_days)
+    numbers = seen.numbers()
     grown = any(
-        now[name] > _GROWTH * last.numbers.get(name, 0) for name in ("unclustered_bytes", "logged_scans")
+        numbers[name] > _GROWTH * last.numbers.get(name, 0) for name in ("unclustered_bytes", "logged_scans")
     )
-    drifted = (now["drift"] or 0.0) >= seen.policy.drift > (last.numbers.get("drift") or 0.0)
-    return None if grown or drifted else last
+    moved = distance(last.numbers.get("asked", {}), numbers["asked"]) >= seen.policy.drift
+    return None if old or grown or moved else last
 
 
 def _considered(
@@ -202,7 +226,11 @@ def _considered(
     economy = economy_of(spark, runtime, files, everything, model, entries)
     places = worst_files(files, seen.layouts, merged_entries(entries), economy, policy)
     if len(places) < 2:
-        return weighed
+        return replace(
+            weighed,
+            sentence=f"{weighed.sentence}; old data stays although the queries have changed, for no two "
+            f"files of theirs are read and fit into a step of {policy.step_bytes / 1e6:,.1f} MB",
+        )
     block_rows = policy.block_rows or _block_rows(seen)
     old = weigh(spark, runtime, files, places, entries, policy, model, block_rows, progress)
     old.numbers["data"] = "old"
@@ -235,7 +263,7 @@ def _acted(
     try:
         prepared, fitted = _fit_well(spark, weighed, analysis)
         layout_id, rewritten = rewrite_table(
-            spark, runtime, prepared, places, weighed.layout, fitted, progress
+            spark, runtime, prepared, places, weighed.layout, fitted, progress, started=analysed
         )
     except TableChangedError as problem:
         return Decision(clock().isoformat(), False, "LOST_RACE", str(problem).rstrip("."), numbers)

@@ -48,7 +48,7 @@ from skipstone.predicate.expr import (
 from skipstone.predicate.implies import implies
 from skipstone.predicate.normalize import conjuncts, normalize_filter
 
-__all__ = ["Drift", "drift", "form_of"]
+__all__ = ["Drift", "distance", "drift", "form_of", "forms_of"]
 
 _RANGES = ("<", "<=", ">", ">=")
 Weighted = Sequence[tuple[Expr, float]]
@@ -83,7 +83,7 @@ def drift(fitted: Weighted, recent: Weighted, ordered: Sequence[Expr], predicate
     served = _Served(ordered, predicates)
     forms = (_forms(before), _forms(now)) if before and now else ({}, {})
     return Drift(
-        distance=_distance(*forms),
+        distance=distance(*forms),
         noise=_noise(*forms, sum(before.values()), sum(now.values())),
         unserved=served.missing(now),
         unserved_before=served.missing(before),
@@ -110,10 +110,16 @@ def _forms(workload: Mapping[Expr, float]) -> dict[str, float]:
     return found
 
 
-def _distance(before: Mapping[str, float], now: Mapping[str, float]) -> float:
+def forms_of(workload: Weighted) -> dict[str, float]:
+    """What is asked: the shares of predicate forms, most frequent first."""
+    found = _forms(_merged(workload))
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def distance(before: Mapping[str, float], now: Mapping[str, float]) -> float:
+    """The total variation distance of two distributions of forms."""
     forms = before.keys() | now.keys()
-    distance = 0.5 * sum(abs(before.get(form, 0.0) - now.get(form, 0.0)) for form in sorted(forms))
-    return min(1.0, distance)
+    return min(1.0, 0.5 * sum(abs(before.get(form, 0.0) - now.get(form, 0.0)) for form in sorted(forms)))
 
 
 def _noise(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 __all__ = ["Policy"]
 
@@ -29,3 +30,7 @@ class Policy:
     block_rows: int | None = None
     layouts: tuple[str, ...] | None = None
     sample_rows: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "layouts": None if self.layouts is None else list(self.layouts)}

@@ -42,6 +42,7 @@ from skipstone.spark.progress import Progress
 from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
+from skipstone.spark.table_files import TableFiles
 
 __all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
 
@@ -119,21 +120,25 @@ def rewrite_table(
     fitted: Fitted,
     progress: Progress | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    started: datetime | None = None,
 ) -> tuple[str, Rewritten]:
-    """Rewrite the chosen files by a fitted layout, store the layout and remember how long it took."""
-    started = clock()
-    created = started.isoformat()
+    """Rewrite the chosen files by a fitted layout, store the layout and remember how long it took.
+
+    What was written to the table since it was listed stays as it is. ``started`` is when the work began, if
+    that was earlier than now.
+    """
+    begun = started or clock()
+    created = clock().isoformat()
     layout_id = uuid.uuid4().hex[:12]
     files, names = prepared.files, prepared.names
     rewriting = Rewriting(spark, runtime, files.root)
-    if rewriting.before.files.paths != files.files.paths:
-        raise TableChangedError(f"{files.root} was changed while its layout was fitted; run it again.")
+    places = _places_now(files, chosen, rewriting.before)
     sizes = column_sizes(spark, files, chosen)
     kept, features = _to_keep(spark, runtime, prepared, fitted)
     sorted_by = fitted.sort if prepared.fitting.block_rows > _PAGE_ROWS else ()
     sort = tuple(names.sql(expr) for expr in sorted_by)
     plan = Plan(
-        chosen=chosen,
+        chosen=places,
         assign=lambda frame: with_block(frame, fitted.assignment, names),
         blocks=blocks_of(fitted.assignment),
         sort=sort,
@@ -163,8 +168,18 @@ def rewrite_table(
     )
     save_layout(runtime.store(files.root), record)
     shape = shape_of_rewrite(prepared, fitted, sizes)
-    remember(spark, [Observation.rewrite(shape, (clock() - started).total_seconds())])
+    remember(spark, [Observation.rewrite(shape, (clock() - begun).total_seconds())])
     return layout_id, rewritten
+
+
+def _places_now(files: TableFiles, chosen: Counts, now: TableFiles) -> Counts:
+    """Where the chosen files are in the table as it is now; others may have come and gone meanwhile."""
+    places = {path: place for place, path in enumerate(now.files.paths)}
+    found = [places.get(files.files.paths[place], -1) for place in chosen.tolist()]
+    same_columns = (files.schema, files.partition_schema) == (now.schema, now.partition_schema)
+    if -1 in found or not same_columns:
+        raise TableChangedError(f"{files.root} was changed while its layout was fitted; run it again.")
+    return np.array(found, np.int64)
 
 
 def _to_keep(

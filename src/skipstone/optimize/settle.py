@@ -25,25 +25,31 @@ def settle(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Decision:
     """Index what has arrived; until then, and if that fails, it is read like any other new file."""
-    started = clock()
-    places, record = arrival.places(runtime, now), arrival.record
+    started, record = clock(), arrival.record
+    laid_out, overflowing = arrival.places(runtime, now)
     with unlogged(spark):
-        if len(places):
-            index_laid_out(spark, runtime, now, places, record.id, started.isoformat())
+        for places, layout in ((laid_out, record.id), (overflowing, "")):
+            if len(places):
+                index_laid_out(spark, runtime, now, places, layout, started.isoformat())
     numbers = {
         "data": "new",
         "table_version": int(now.handle.version()),
         "layout": record.strategy,
         "layout_id": record.id,
         "rows": arrival.rows,
-        "files": len(places),
-        "bytes": int(now.files.sizes[places].sum()),
+        "files": len(laid_out),
+        "bytes": int(now.files.sizes[laid_out].sum()),
+        "overflowing_files": len(overflowing),
+        "overflowing_bytes": int(now.files.sizes[overflowing].sum()),
         "write_seconds": write_seconds,
         "index_seconds": (clock() - started).total_seconds(),
     }
     sentence = (
         f"{arrival.rows:,} rows took their places in the layout {record.strategy} as they were appended"
     )
+    if len(overflowing):
+        too_much = now.files.sizes[overflowing].sum() / 1e6
+        sentence += f", except for {too_much:,.1f} MB that were too much for their blocks"
     return save_decision(
         runtime.store(now.root), Decision(clock().isoformat(), True, "LAID_OUT", sentence, numbers)
     )

@@ -86,7 +86,8 @@ def weigh(
     per_row = economy.sizes.of()
     rows = size / per_row.bytes if per_row.bytes else 0.0
     extent = Extent.of(rows, per_row)
-    least = policy.margin * model.coefficients.rewrite_seconds(Shape(extent, 1, 0, 0))
+    cheapest = model.coefficients.rewrite_seconds(Shape(extent, 1, 0, 0))
+    least = policy.margin * cheapest
     numbers: dict[str, Any] = {
         "files": len(places),
         "bytes": size,
@@ -95,8 +96,10 @@ def weigh(
         "runs_counted": runs,
         "margin": policy.margin,
         "costs": model.describe(),
-        "least_rewrite_seconds": least / policy.margin if policy.margin else 0.0,
+        "least_rewrite_seconds": cheapest,
     }
+
+    times = f", {policy.margin:g} times of which must be saved" if policy.margin != 1.0 else ""
 
     def verdict(code: str, sentence: str, **more: Any) -> Weighed:
         numbers["analysis_seconds"] = clock() - started
@@ -107,8 +110,8 @@ def weigh(
     if most <= least:
         return verdict(
             "READ_TOO_LITTLE",
-            f"reading these files takes the expected queries {most:.1f} s in all, which is less than the "
-            f"{least:.1f} s that rewriting them costs",
+            f"reading these files takes the expected queries {most:.1f} s in all, and rewriting them costs "
+            f"{cheapest:.1f} s{times}",
         )
     merged = merged_entries(entries)
     fitted_for = representatives(merged, MOST_WEIGHED)
@@ -140,8 +143,9 @@ def weigh(
     if most <= least:
         return verdict(
             "NOTHING_TO_GAIN",
-            f"even if queries read only the rows they need, {most:.1f} s would be saved, and rewriting "
-            f"costs {least:.1f} s",
+            f"even if queries read only the rows they need, {most:.1f} s and "
+            f"{runs * (now.bytes - ideal.bytes) / 1e6:,.1f} MB would be saved, and rewriting costs "
+            f"{cheapest:.1f} s{times}",
         )
     advice = advise(prepared, policy.layouts, progress, economy, standing)
     best = advice.pays_most(runs)
@@ -150,16 +154,18 @@ def weigh(
         return verdict("CANNOT_FIT", f"no layout can be fitted: {problems}")
     numbers |= _numbers(best, runs)
     numbers["percent_scanned_by"] = {row.layout: row.percent_scanned for row in advice.layouts}
-    saved, cost = runs * (best.seconds_saved or 0.0), policy.margin * (best.rewrite_seconds or 0.0)
-    if saved <= cost:
+    saved, cost = runs * (best.seconds_saved or 0.0), best.rewrite_seconds or 0.0
+    saved_mb = runs * (best.bytes_saved or 0.0) / 1e6
+    if saved <= policy.margin * cost:
         return verdict(
             "DOES_NOT_PAY",
-            f"the best layout, {best.layout}, would save {saved:.1f} s, and rewriting costs {cost:.1f} s",
+            f"the best layout, {best.layout}, would save {saved:.1f} s and {saved_mb:,.1f} MB, and rewriting "
+            f"{size / 1e6:,.1f} MB costs {cost:.1f} s{times}",
         )
     return verdict(
         "PAYS",
-        f"{best.layout} saves {saved:.1f} s and {(best.bytes_saved or 0.0) * runs / 1e6:,.1f} MB, "
-        f"and rewriting costs about {best.rewrite_seconds or 0.0:.1f} s",
+        f"{best.layout} saves {saved:.1f} s and {saved_mb:,.1f} MB, and rewriting {size / 1e6:,.1f} MB costs "
+        f"about {cost:.1f} s",
         prepared=prepared,
         layout=best.layout,
         entries=merged,

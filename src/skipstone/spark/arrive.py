@@ -2,7 +2,9 @@
 
 Once a layout has proved itself, appended rows need not be written twice, first as they come and then as they
 should lie: they take the layout's blocks at once, by an ordinary append. If far fewer rows arrive than the
-layout was made for, neighbouring blocks share a file.
+layout was made for, neighbouring blocks share a file. If far more rows arrive for a block than it was made
+for, as when the layout goes by a date and the days go by, they become several files, which count as not laid
+out and wait for a layout that is fitted to them.
 
 Only that is published about a file which was measured in it, so nothing is ever skipped because of where a
 row was meant to go. An append that fails with the layout is made once more without it.
@@ -12,7 +14,9 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -38,6 +42,10 @@ __all__ = ["Arrival", "arrive"]
 LOG = logging.getLogger("skipstone")
 _MOST_GROWTH = 2.0
 """A layout is used for at most so many times the rows that it was made for."""
+_LARGEST = 8
+"""Rows of a file at most, in blocks: twice what any layout puts into one."""
+_MOST_ROWS = "spark.sql.files.maxRecordsPerFile"
+_PART = re.compile(r"part-(\d+)-")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +57,17 @@ class Arrival:
     rows: int
     mark: str
 
-    def places(self, runtime: Runtime, now: TableFiles) -> Counts:
-        """Where the new files are in the table as it is now."""
+    def places(self, runtime: Runtime, now: TableFiles) -> tuple[Counts, Counts]:
+        """Where the new files are in the table as it is now: those in their places, and the overflowing."""
         places = {path: place for place, path in enumerate(now.files.paths)}
-        added = self.added(runtime, now) or ()
-        return np.array([places[path] for path in added if path in places], np.int64)
+        added = [path for path in self.added(runtime, now) or () if path in places]
+        tasks = [_task(path) for path in added]
+        alone = Counter(tasks)
+        laid_out, overflowing = (
+            [places[path] for path, task in zip(added, tasks, strict=True) if (alone[task] == 1) == wanted]
+            for wanted in (True, False)
+        )
+        return np.array(laid_out, np.int64), np.array(overflowing, np.int64)
 
     def added(self, runtime: Runtime, now: TableFiles) -> tuple[str, ...] | None:
         """The files that the commit added; None if there is no such commit."""
@@ -87,7 +101,8 @@ def arrive(
     if not 2 <= wanted <= _MOST_GROWTH * blocks:
         return None
     try:
-        placed = _placed(copied_session(spark, IN_PLACE), files, record, rows, min(wanted, blocks))
+        session = copied_session(spark, {**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
+        placed = _placed(session, files, record, rows, min(wanted, blocks))
         save(placed.write.format("delta").mode("append").option("userMetadata", arrival.mark))
     except (Py4JJavaError, PySparkException) as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
@@ -95,6 +110,16 @@ def arrive(
             LOG.warning("Rows are appended as they come, for the layout fails on them: %s", problem)
             return None
     return arrival
+
+
+def _task(path: str) -> str:
+    """Which task wrote a file; every block has one of its own.
+
+    >>> _task("a=1/part-00003-5d2c.c001.snappy.parquet"), _task("other.parquet")
+    ('00003', 'other.parquet')
+    """
+    found = _PART.match(path.rpartition("/")[2])
+    return found[1] if found else path
 
 
 def _fits(spark: SparkSession, files: TableFiles, rows: DataFrame) -> bool:
