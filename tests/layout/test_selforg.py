@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
@@ -17,8 +18,10 @@ from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned,
 from skipstone.layout.bit_shares import interleaved, schedule, share_bits
 from skipstone.layout.codec import assignment_from_json, assignment_to_json
 from skipstone.layout.contract import Fitted
+from skipstone.layout.filtered import atoms_of
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.quick_scan import QuickScan
+from skipstone.layout.ranks import Ranked
 from skipstone.layout.sample import Fitting
 from skipstone.layout.selforg import SelfOrg
 from skipstone.layout.simulate import simulate
@@ -165,6 +168,36 @@ def test_the_quick_measure_never_promises_more_than_pruning_keeps(seed: int) -> 
     quick = QuickScan.of(found, features).scanned(numbers)
     exact = simulate(numbers, found.sample, found.workload, features).mean
     assert exact - 1e-9 <= quick <= 1.5 * exact + 0.1
+
+
+def test_the_quick_measure_lists_a_column_once_and_looks_only_at_what_queries_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = fitting(rows=500)
+    listed = []
+    values = Ranked.values.fget
+    monkeypatch.setattr(Ranked, "values", property(lambda it: listed.append(it) or values(it)))
+    scan = QuickScan.of(found, ())
+    asked = {place for subject in scan.subjects for place in subject.atoms.tolist()}
+    assert len(asked) > 40, "atoms about a column"
+    assert len(listed) == len(scan.subjects), "and not once for every constant"
+    view = found.workload
+    one = replace(view, formulas=view.formulas[:1], filters=view.filters[:1], weights=view.weights[:1])
+    scan = QuickScan.of(replace(found, workload=one), ())
+    assert {place for subject in scan.subjects for place in subject.atoms.tolist()} == atoms_of(
+        one.formulas[0]
+    )
+
+
+def test_the_quick_measure_finds_nan() -> None:
+    found = fitting(rows=500)
+    view = workload_view([normalize_filter(cases.compare("=", cases.PRICE, math.nan))])
+    bits = cases.bits_of(view.atoms, cases.rows_of(500, 7))
+    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    assert bits.any()
+    assert not bits.all()
+    # Blocks of nothing but NaN, which the query needs, and of everything else.
+    assert QuickScan.of(found, ()).scanned(bits[:, 0].astype(np.int32)) == bits.mean()
 
 
 def test_equal_shares_interleave_as_the_z_curve_does() -> None:
