@@ -23,7 +23,7 @@ from skipstone.layout.numbers import block_numbers
 from skipstone.layout.quick_scan import QuickScan
 from skipstone.layout.ranks import Ranked
 from skipstone.layout.sample import Fitting
-from skipstone.layout.selforg import SelfOrg
+from skipstone.layout.selforg import SelfOrg, _grid
 from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
 from skipstone.layout.view import workload_view
@@ -99,6 +99,21 @@ def test_a_hilbert_curve_will_do_as_well() -> None:
     other = SelfOrg(curve=hilbert_curve.order_keys).fit(found)
     assert scanned(other, found) < 1.5 * scanned(fit, found)
     assert assignment_to_json(other.assignment) != assignment_to_json(fit.assignment)
+
+
+def test_a_hilbert_curve_over_many_axes_loses_no_bits() -> None:
+    """Five axes of 13 bits would need 65: rows of the upper half of the first would join the lower half's."""
+    found = fitting(block_rows=300)
+    axes = (cases.DAY, cases.SHIPPED, cases.KIND, cases.CITY, cases.PRICE)
+    grid = _grid(found, axes, (13, 1, 1, 1, 1), hilbert_curve.order_keys)
+    plain = _grid(found, axes, (12, 1, 1, 1, 1), hilbert_curve.order_keys)
+    days = np.array(found.sample.columns[cases.DAY].to_pylist())
+
+    def widths(assignment: Assignment) -> float:
+        numbers = block_numbers(assignment, found)
+        return float(np.mean([np.ptp(days[numbers == block]) for block in np.unique(numbers)]))
+
+    assert widths(grid) < 1.2 * widths(plain)
 
 
 def test_without_sop_features_it_is_plain_z_order() -> None:

@@ -36,6 +36,7 @@ from skipstone.layout.select import select_features
 from skipstone.layout.simulate import feature_bits
 from skipstone.layout.sop import spread_dimension
 from skipstone.layout.sop_clusters import OrderedClusters, coordinates, order_clusters, ordered_blocks
+from skipstone.layout.zcurve import affordable_bits
 from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import Column
 from skipstone.predicate.render import to_sql
@@ -123,10 +124,12 @@ def _grid(fitting: Fitting, axes: Sequence[Axis], bits: Bits, curve: Curve | Non
     if curve is None:
         shares = zip(counts, bits, cells, strict=True)
         keys = interleaved([coordinates(count, share)[cell] for count, share, cell in shares], bits)
+        order = np.argsort(keys, kind="stable")
     else:
-        points = [coordinates(count, max(bits))[cell] for count, cell in zip(counts, cells, strict=True)]
-        keys = curve(np.stack(points, axis=1), max(bits)).astype(np.int64)
-    order = np.argsort(keys, kind="stable")
+        # All axes have as many bits as the finest one, or as many as a key has room for.
+        each = affordable_bits(max(bits), len(axes))
+        points = [coordinates(count, each)[cell] for count, cell in zip(counts, cells, strict=True)]
+        order = np.argsort(curve(np.stack(points, axis=1), each), kind="stable")
     blocks = max(1, round(len(sample) * sample.scale / fitting.block_rows))
     block_of: Numbers = np.empty(len(weights), np.int32)
     block_of[order] = cut_into_blocks(weights[order].astype(np.float64), blocks)
