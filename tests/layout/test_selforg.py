@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DateType, DoubleType, IntegerType, StringType, StructField, StructType
@@ -22,14 +23,15 @@ from skipstone.layout.filtered import atoms_of
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.quick_scan import QuickScan
 from skipstone.layout.ranks import Ranked
-from skipstone.layout.sample import Fitting
+from skipstone.layout.sample import Fitting, Sample
+from skipstone.layout.select import select_features
 from skipstone.layout.selforg import SelfOrg, _grid
 from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
 from skipstone.layout.view import workload_view
 from skipstone.layout.zcurve import order_keys
 from skipstone.predicate.blocks import Feature
-from skipstone.predicate.expr import And, Comparison, Expr, Match, Not
+from skipstone.predicate.expr import And, Comparison, Expr, Match, Not, Or
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.spark.assign import BLOCK, LogicalNames, with_block
@@ -155,6 +157,32 @@ def test_additional_features_have_statistics_but_no_dimension() -> None:
     fit = SelfOrg(searched=False).fit(found)
     assert "shipped" in str(fit.parameters["additional"])
     assert "shipped" not in str(fit.parameters["z"])
+
+
+def test_every_additional_predicate_gets_its_bit() -> None:
+    """What analyze says is kept in statistics is kept."""
+    found = fitting()
+    never = [cases.compare("=", cases.KIND, f"none {n}") for n in range(80)]
+    never = [normalize_filter(Or((each, Match("ends_with", cases.KIND, each.right.value)))) for each in never]
+    view = workload_view([*log(), *never], np.append(np.ones(len(log())), np.arange(80.0) + 1))
+    bits = cases.bits_of(view.atoms, cases.rows_of(3000, 7))
+    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    chosen = select_features(view, found.sample, Thresholds(gamma=1))
+    fit = SelfOrg(thresholds=Thresholds(gamma=1)).fit(found)
+    extra = {each.expr for each in chosen.additional if each.kind == "sop"}
+    beyond = {each.expr for each in chosen.dropped if each.code == "BEYOND_STATISTICS"}
+    kept = {feature.predicate for feature in fit.features}
+    assert set(never[20:]) <= extra <= kept, "the most frequent"
+    assert beyond
+    assert beyond.isdisjoint(kept)
+
+
+def test_a_column_that_few_rows_differ_in_is_no_constant() -> None:
+    view = workload_view([cases.compare(">", cases.REGION, n) for n in range(4)])
+    regions = np.where(np.arange(40_000) % 20_000 == 7, 9, 0)
+    bits = regions[:, None] > np.arange(4)
+    found = select_features(view, Sample(bits, {cases.REGION: pa.array(regions)}, 1.0))
+    assert [each.expr for each in found.z] == [cases.REGION]
 
 
 def test_neighbouring_clusters_share_bits_and_unseen_vectors_have_a_bucket() -> None:

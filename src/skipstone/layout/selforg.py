@@ -45,8 +45,6 @@ from skipstone.workload.selection import MOST_Z, Selection, Thresholds
 __all__ = ["SELFORG", "SelfOrg"]
 
 _MOST_CANDIDATES = 2 * MOST_Z
-_MOST_ADDITIONAL = 64
-"""Additional predicates that get a bit: each costs an evaluation per row when blocks are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +145,7 @@ def _described(
     }
     clusters = next((axis for axis in axes if isinstance(axis, OrderedClusters)), None)
     extra = [each for each in chosen.additional if each.kind == "sop"]
-    predicates = [each.predicate for each in chosen.sop] + [each.expr for each in extra[:_MOST_ADDITIONAL]]
+    predicates = [each.predicate for each in chosen.sop] + [each.expr for each in extra]
     exprs = [each.expr for each in chosen.z] + [each.expr for each in chosen.additional if each.kind == "z"]
     kept = [expr for expr in exprs if not isinstance(expr, Column)]
     names = [f"{name} ({share} bits)" for name, share in used.items()]

@@ -32,7 +32,7 @@ from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
 from skipstone.workload.queries import BrokenQuery, Workload
 
-__all__ = ["Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
+__all__ = ["SAMPLE_ROWS", "Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
 
 SAMPLE_ROWS = 300_000
 _MIB = 1 << 20
