@@ -98,7 +98,9 @@ def test_shares_that_were_searched_for_scan_less_than_equal_ones() -> None:
 
 def test_a_hilbert_curve_will_do_as_well() -> None:
     found, fit = fitted()
-    other = SelfOrg(curve=hilbert_curve.order_keys).fit(found)
+    other = SelfOrg().fit(replace(found, curve="hilbert"))
+    assert (fit.parameters["curve"], other.parameters["curve"]) == ("z", "hilbert")
+    assert "along the Hilbert curve" in other.note
     assert scanned(other, found) < 1.5 * scanned(fit, found)
     assert assignment_to_json(other.assignment) != assignment_to_json(fit.assignment)
 
@@ -132,6 +134,7 @@ def test_without_z_features_clusters_are_cut_along_a_filtered_column_or_spread()
     bare = replace(found, sample=replace(found.sample, columns={}))
     fit = SelfOrg().fit(bare)
     assert isinstance(fit.assignment, VectorMap)
+    assert fit.parameters["curve"] is None
     assert len(np.unique(block_numbers(fit.assignment, bare))) > 10
 
 

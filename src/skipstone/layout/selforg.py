@@ -11,18 +11,22 @@ any size need no care of their own. NULL is the lowest value.
 
 Two things differ from the thesis, because simulation shows that they let workloads skip more. How many bits
 each dimension gets is searched for on a part of the sample (:mod:`bit_shares`) rather than being the same for
-all, and expressions beyond the four most frequent ones may win a place in that search. ``searched=False``
-gives the thesis's own way, ``curve`` another curve such as Hilbert's.
+all, and expressions beyond the four most frequent ones may win a place in that search (ADR 8).
+``searched=False`` gives the thesis's own way.
+
+The curve is the Z curve unless the user asks for Hilbert's. Along that one all coordinates have as many bits
+as the finest; the shares, which decide on the buckets, are still searched for along the Z curve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from skipstone.errors import SkipstoneError
+from skipstone.layout import hilbert_curve
 from skipstone.layout.assignment import Grid, Numbers
 from skipstone.layout.bit_shares import Bits, interleaved
 from skipstone.layout.contract import Fitted, in_partitions
@@ -42,17 +46,18 @@ from skipstone.predicate.expr import Column
 from skipstone.predicate.render import to_sql
 from skipstone.workload.selection import MOST_Z, Selection, Thresholds
 
-__all__ = ["SELFORG", "SelfOrg"]
+__all__ = ["CURVES", "SELFORG", "SelfOrg", "check_curve"]
 
+CURVES: Mapping[str, Curve | None] = {"z": None, "hilbert": hilbert_curve.order_keys}
+"""The curves to choose from; along the Z curve bits are interleaved in shares."""
 _MOST_CANDIDATES = 2 * MOST_Z
 
 
 @dataclass(frozen=True, slots=True)
 class SelfOrg:
-    """The layout by Z features and SOP clusters. Without a ``curve`` bits are interleaved."""
+    """The layout by Z features and SOP clusters, along the curve that the fitting names."""
 
     name: str = "selforg"
-    curve: Curve | None = None
     searched: bool = True
     thresholds: Thresholds = field(default_factory=Thresholds)
 
@@ -67,15 +72,25 @@ class SelfOrg:
             )
         if all(isinstance(axis, OrderedClusters) for axis in axes):
             fitted = in_partitions(ready, lambda part: Fitted(ordered_blocks(part)))
-            return _described(fitted, fitting, chosen, axes, (0,))
+            return _described(fitted, fitting, chosen, axes, (0,), None)
         bits = measured_bits(ready, axes, fitting.features, self.searched)
         used = [(axis, share) for axis, share in zip(axes, bits, strict=True) if share]
         axes, bits = tuple(axis for axis, _ in used), tuple(share for _, share in used)
-        fitted = in_partitions(ready, lambda part: Fitted(_grid(part, axes, bits, self.curve)))
-        return _described(fitted, fitting, chosen, axes, bits)
+        fitted = in_partitions(ready, lambda part: Fitted(_grid(part, axes, bits, CURVES[fitting.curve])))
+        return _described(fitted, fitting, chosen, axes, bits, fitting.curve)
 
 
 SELFORG = SelfOrg()
+
+
+def check_curve(curve: str, layout: str) -> None:
+    """Refuse a curve that does not exist, or a layout that has none to choose."""
+    if curve not in CURVES:
+        raise SkipstoneError(f"There is no curve {curve}; choose one of {', '.join(CURVES)}.")
+    if curve != "z" and layout != SELFORG.name:
+        raise SkipstoneError(
+            f"The curve {curve} is for the layout {SELFORG.name}, and the layout asked for is {layout}."
+        )
 
 
 def _with_sop_features(fitting: Fitting, chosen: Selection) -> Fitting:
@@ -135,9 +150,9 @@ def _grid(fitting: Fitting, axes: Sequence[Axis], bits: Bits, curve: Curve | Non
 
 
 def _described(
-    fitted: Fitted, fitting: Fitting, chosen: Selection, axes: Sequence[Axis], bits: Bits
+    fitted: Fitted, fitting: Fitting, chosen: Selection, axes: Sequence[Axis], bits: Bits, curve: str | None
 ) -> Fitted:
-    """What to sort by, what to keep statistics of, and what was chosen."""
+    """What to sort by, what to keep statistics of, and what was chosen; blocks of clusters need no curve."""
     used = {
         to_sql(axis): share
         for axis, share in zip(axes, bits, strict=True)
@@ -158,11 +173,12 @@ def _described(
         expressions=tuple(dict.fromkeys((*fitted.expressions, *kept))),
         parameters=fitted.parameters
         | {
+            "curve": curve,
             "z": used,
             "sop": [] if clusters is None else [feature.text for feature in clusters.features],
             "sop_bits": 0 if clusters is None else bits[-1],
             "clusters": 0 if clusters is None else int(clusters.cluster_of.max()) + 1,
             "additional": [to_sql(each.expr) for each in chosen.additional],
         },
-        note=f"by {', '.join(names)}",
+        note=f"by {', '.join(names)}{', along the Hilbert curve' * (curve == 'hilbert')}",
     )

@@ -53,6 +53,7 @@ class Wishes:
     sample_rows: int = SAMPLE_ROWS
     seed: int = 0
     rough: bool = False
+    curve: str = "z"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,6 +169,7 @@ def prepare(
         feature_weights=weights,
         feature_bits=bits[:, [places_of[feature.predicate] for feature in features]],
         seed=wishes.seed,
+        curve=wishes.curve,
     )
     return Prepared(
         files,
