@@ -11,6 +11,8 @@ from typing import Any
 
 from skipstone.catalog.decisions import Decision
 from skipstone.errors import SkipstoneError
+from skipstone.layout.layouts import layout_named
+from skipstone.layout.selforg import check_curve
 from skipstone.optimize.advise import Advice, advise
 from skipstone.optimize.auto import Situation, auto
 from skipstone.optimize.auto_status import AutoStatus, auto_status
@@ -146,13 +148,20 @@ class Table(IndexedTable):
         convert: bool = False,
         leave_out_dates: bool = False,
         progress: Progress | None = None,
+        curve: str = "z",
     ) -> OptimizeReport:
-        """Rearrange the table in one commit; with ``output`` a new Delta table instead."""
+        """Rearrange the table in one commit; with ``output`` a new Delta table instead.
+
+        ``curve`` is that of the layout ``selforg``: ``z`` or ``hilbert``.
+        """
+        if layout != "auto":
+            layout_named(layout, also=("auto",))
+        check_curve(curve, layout)
         target = self._target(output, convert)
         files = target.files()
         target._runtime.refresh(files.root)
         entries, unusable = self._entries(files, queries)
-        wishes = Wishes(block_rows, partition_by, num_features, leave_out_dates=leave_out_dates)
+        wishes = Wishes(block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, curve=curve)
         report = optimize_table(self.spark, self._runtime, files, entries, unusable, layout, wishes, progress)
         if self.name is not None and target is self:
             self.frame().createOrReplaceTempView(self.name)

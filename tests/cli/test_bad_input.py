@@ -44,6 +44,29 @@ def test_a_path_that_is_no_table_is_named(cli: Cli, no_table: Path, command: lis
     assert not (no_table / "_skipstone").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--layout", "spiral"], "There is no layout spiral; choose one of auto, range"),
+        (["--layout", "selforg", "--curve", "peano"], "There is no curve peano; choose one of z, hilbert."),
+        (
+            ["--layout", "zorder", "--curve", "hilbert"],
+            "is for the layout selforg, and the layout asked for is",
+        ),
+        (["--curve", "hilbert"], "is for the layout selforg, and the layout asked for is auto."),
+    ],
+)
+def test_layouts_and_curves_that_there_are_not_are_named(
+    cli: Cli, orders: Path, tmp_path: Path, options: list[str], said: str
+) -> None:
+    queries = tmp_path / "log.sql"
+    queries.write_text(COUNT + ";", encoding="utf-8")
+    assert said in cli.error(
+        "optimize", orders, "--queries", queries, "--output", tmp_path / "copy", *options
+    )
+    assert not (tmp_path / "copy").exists(), "nothing was copied in vain"
+
+
 def test_a_name_that_no_catalog_has_is_named(cli: Cli) -> None:
     assert "no_such_table" in cli.error("status", "no_such_table")
 

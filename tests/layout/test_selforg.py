@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DateType, DoubleType, IntegerType, StringType, StructField, StructType
@@ -17,16 +19,19 @@ from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned,
 from skipstone.layout.bit_shares import interleaved, schedule, share_bits
 from skipstone.layout.codec import assignment_from_json, assignment_to_json
 from skipstone.layout.contract import Fitted
+from skipstone.layout.filtered import atoms_of
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.quick_scan import QuickScan
-from skipstone.layout.sample import Fitting
-from skipstone.layout.selforg import SelfOrg
+from skipstone.layout.ranks import Ranked
+from skipstone.layout.sample import Fitting, Sample
+from skipstone.layout.select import select_features
+from skipstone.layout.selforg import SelfOrg, _grid
 from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
 from skipstone.layout.view import workload_view
 from skipstone.layout.zcurve import order_keys
 from skipstone.predicate.blocks import Feature
-from skipstone.predicate.expr import And, Comparison, Expr, Match, Not
+from skipstone.predicate.expr import And, Comparison, Expr, Match, Not, Or
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.spark.assign import BLOCK, LogicalNames, with_block
@@ -93,9 +98,26 @@ def test_shares_that_were_searched_for_scan_less_than_equal_ones() -> None:
 
 def test_a_hilbert_curve_will_do_as_well() -> None:
     found, fit = fitted()
-    other = SelfOrg(curve=hilbert_curve.order_keys).fit(found)
+    other = SelfOrg().fit(replace(found, curve="hilbert"))
+    assert (fit.parameters["curve"], other.parameters["curve"]) == ("z", "hilbert")
+    assert "along the Hilbert curve" in other.note
     assert scanned(other, found) < 1.5 * scanned(fit, found)
     assert assignment_to_json(other.assignment) != assignment_to_json(fit.assignment)
+
+
+def test_a_hilbert_curve_over_many_axes_loses_no_bits() -> None:
+    """Five axes of 13 bits would need 65: rows of the upper half of the first would join the lower half's."""
+    found = fitting(block_rows=300)
+    axes = (cases.DAY, cases.SHIPPED, cases.KIND, cases.CITY, cases.PRICE)
+    grid = _grid(found, axes, (13, 1, 1, 1, 1), hilbert_curve.order_keys)
+    plain = _grid(found, axes, (12, 1, 1, 1, 1), hilbert_curve.order_keys)
+    days = np.array(found.sample.columns[cases.DAY].to_pylist())
+
+    def widths(assignment: Assignment) -> float:
+        numbers = block_numbers(assignment, found)
+        return float(np.mean([np.ptp(days[numbers == block]) for block in np.unique(numbers)]))
+
+    assert widths(grid) < 1.2 * widths(plain)
 
 
 def test_without_sop_features_it_is_plain_z_order() -> None:
@@ -112,6 +134,7 @@ def test_without_z_features_clusters_are_cut_along_a_filtered_column_or_spread()
     bare = replace(found, sample=replace(found.sample, columns={}))
     fit = SelfOrg().fit(bare)
     assert isinstance(fit.assignment, VectorMap)
+    assert fit.parameters["curve"] is None
     assert len(np.unique(block_numbers(fit.assignment, bare))) > 10
 
 
@@ -137,6 +160,32 @@ def test_additional_features_have_statistics_but_no_dimension() -> None:
     fit = SelfOrg(searched=False).fit(found)
     assert "shipped" in str(fit.parameters["additional"])
     assert "shipped" not in str(fit.parameters["z"])
+
+
+def test_every_additional_predicate_gets_its_bit() -> None:
+    """What analyze says is kept in statistics is kept."""
+    found = fitting()
+    never = [cases.compare("=", cases.KIND, f"none {n}") for n in range(80)]
+    never = [normalize_filter(Or((each, Match("ends_with", cases.KIND, each.right.value)))) for each in never]
+    view = workload_view([*log(), *never], np.append(np.ones(len(log())), np.arange(80.0) + 1))
+    bits = cases.bits_of(view.atoms, cases.rows_of(3000, 7))
+    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    chosen = select_features(view, found.sample, Thresholds(gamma=1))
+    fit = SelfOrg(thresholds=Thresholds(gamma=1)).fit(found)
+    extra = {each.expr for each in chosen.additional if each.kind == "sop"}
+    beyond = {each.expr for each in chosen.dropped if each.code == "BEYOND_STATISTICS"}
+    kept = {feature.predicate for feature in fit.features}
+    assert set(never[20:]) <= extra <= kept, "the most frequent"
+    assert beyond
+    assert beyond.isdisjoint(kept)
+
+
+def test_a_column_that_few_rows_differ_in_is_no_constant() -> None:
+    view = workload_view([cases.compare(">", cases.REGION, n) for n in range(4)])
+    regions = np.where(np.arange(40_000) % 20_000 == 7, 9, 0)
+    bits = regions[:, None] > np.arange(4)
+    found = select_features(view, Sample(bits, {cases.REGION: pa.array(regions)}, 1.0))
+    assert [each.expr for each in found.z] == [cases.REGION]
 
 
 def test_neighbouring_clusters_share_bits_and_unseen_vectors_have_a_bucket() -> None:
@@ -165,6 +214,36 @@ def test_the_quick_measure_never_promises_more_than_pruning_keeps(seed: int) -> 
     quick = QuickScan.of(found, features).scanned(numbers)
     exact = simulate(numbers, found.sample, found.workload, features).mean
     assert exact - 1e-9 <= quick <= 1.5 * exact + 0.1
+
+
+def test_the_quick_measure_lists_a_column_once_and_looks_only_at_what_queries_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = fitting(rows=500)
+    listed = []
+    values = Ranked.values.fget
+    monkeypatch.setattr(Ranked, "values", property(lambda it: listed.append(it) or values(it)))
+    scan = QuickScan.of(found, ())
+    asked = {place for subject in scan.subjects for place in subject.atoms.tolist()}
+    assert len(asked) > 40, "atoms about a column"
+    assert len(listed) == len(scan.subjects), "and not once for every constant"
+    view = found.workload
+    one = replace(view, formulas=view.formulas[:1], filters=view.filters[:1], weights=view.weights[:1])
+    scan = QuickScan.of(replace(found, workload=one), ())
+    assert {place for subject in scan.subjects for place in subject.atoms.tolist()} == atoms_of(
+        one.formulas[0]
+    )
+
+
+def test_the_quick_measure_finds_nan() -> None:
+    found = fitting(rows=500)
+    view = workload_view([normalize_filter(cases.compare("=", cases.PRICE, math.nan))])
+    bits = cases.bits_of(view.atoms, cases.rows_of(500, 7))
+    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    assert bits.any()
+    assert not bits.all()
+    # Blocks of nothing but NaN, which the query needs, and of everything else.
+    assert QuickScan.of(found, ()).scanned(bits[:, 0].astype(np.int32)) == bits.mean()
 
 
 def test_equal_shares_interleave_as_the_z_curve_does() -> None:

@@ -38,11 +38,22 @@ def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, l
 
 
 def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, log: Workload) -> None:
-    advice = shipments().advise(log, block_rows=600)
+    table = shipments()
+    advice = table.advise(log, block_rows=600)
     shares = {row.layout: row.percent_scanned for row in advice.layouts}
     assert set(shares) == {"as it lies", *LAYOUTS}
     assert advice.percent_needed <= shares[advice.best] < shares["as it lies"]
     assert shares[advice.best] < 30
+    (lies,) = (row for row in advice.layouts if row.layout == "as it lies")
+    best = next(row for row in advice.layouts if row.layout == advice.best)
+    assert best.bytes_saved == pytest.approx(lies.bytes_scanned - best.bytes_scanned)
+    assert best.bytes_saved > 0
+    size = table.files().files.sizes.sum()
+    assert best.rewrite_bytes_read == best.rewrite_bytes_written == size
+    text = str(advice)
+    assert "MB saved" in text
+    assert f"A rewrite reads {size / 1e6:.1f} MB" in text
+    assert f"\n{best.layout}: {best.note}\n" in text
 
 
 def test_a_large_vector_is_split_however_few_values_it_is_spread_along(shipments: Make) -> None:
@@ -208,9 +219,31 @@ def test_a_table_smaller_than_two_blocks_is_refused(shipments: Make, log: Worklo
         shipments().optimize(log, block_rows=10_000)
 
 
-def test_an_unknown_layout_is_refused(shipments: Make, log: Workload) -> None:
-    with pytest.raises(skipstone.SkipstoneError, match="There is no layout spiral"):
-        shipments().optimize(log, "spiral", block_rows=600)
+def test_an_unknown_layout_is_refused(shipments: Make, log: Workload, tmp_path: Path) -> None:
+    table = shipments()
+    with pytest.raises(
+        skipstone.SkipstoneError, match="There is no layout spiral; choose one of auto, range"
+    ):
+        table.optimize(log, "spiral", block_rows=600, output=str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists(), "nothing was copied in vain"
+
+
+def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workload) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    report = table.optimize(log, "selforg", block_rows=600, curve="hilbert")
+    assert hash_of(table.frame()) == before
+    record = load_layout(runtime_of(table.spark).store(table.files().root), report.layout_id)
+    assert (record.strategy, record.parameters["curve"]) == ("selforg", "hilbert")
+    (replayed,) = table.replay(Workload(log.queries[:1])).queries
+    assert replayed.same_result
+    assert 0 < replayed.files_read < replayed.files_total
+    for curve, layout, sentence in (
+        ("hilbert", "auto", "is for the layout selforg"),
+        ("u", "selforg", "no curve u"),
+    ):
+        with pytest.raises(skipstone.SkipstoneError, match=sentence):
+            table.optimize(log, layout, block_rows=600, curve=curve)
 
 
 def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(

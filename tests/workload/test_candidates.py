@@ -11,12 +11,14 @@ from skipstone.predicate.expr import (
     Column,
     Comparison,
     Expr,
+    In,
     Like,
     Literal,
     Match,
     Not,
     Opaque,
     Or,
+    type_of,
 )
 from skipstone.predicate.implies import never_true
 from skipstone.predicate.normalize import conjuncts, normalize
@@ -27,6 +29,10 @@ from skipstone.workload.predicates import query_predicates
 ATTRS = Column(("attrs",), Type.parse("map<string,string>"))
 COURIER = Call("map_get", (ATTRS, Literal("courier", STRING)), STRING)
 MONTH = Call("month", (DAY,), INT)
+TEXT_AS_INT = Call("cast", (PRODUCT,), INT, (("mode", "ansi"),))
+FIELD = Column(("sender", "address", "zip"), STRING)
+LOWER = Call("lower", (PRODUCT,), STRING)
+MIDDLE = Call("substring", (Call("trim", (FIELD,), STRING), Literal(2, INT), Literal(3, INT)), STRING)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +44,13 @@ MONTH = Call("month", (DAY,), INT)
         (one_of(X, 1, 2, 3), X, 3),
         (Match("starts_with", PRODUCT, "sho"), PRODUCT, 1),
         (Like(PRODUCT, "s_o%e"), PRODUCT, 1),
+        (Comparison(">", TEXT_AS_INT, Literal(7, INT)), TEXT_AS_INT, 1),
+        (Comparison("=", FIELD, Literal("52062", STRING)), FIELD, 1),
+        (In(LOWER, (Literal("shoes", STRING), Literal("hats", STRING))), LOWER, 2),
+        (Comparison("<=", MIDDLE, Literal("206", STRING)), MIDDLE, 1),
+        (Match("starts_with", LOWER, "sho"), LOWER, 1),
+        (Like(FIELD, "52%"), FIELD, 1),
+        (Match("rlike", LOWER, "^sho"), LOWER, 1),
     ],
 )
 def test_one_expression_compared_with_constants_is_a_z_candidate(
@@ -59,6 +72,11 @@ def test_one_expression_compared_with_constants_is_a_z_candidate(
         Like(PRODUCT, "%o_e%x"),
         Or((compare("<", X, 3), compare(">", Y, 4))),
         Comparison("<", Call("add", (X, Y), INT), Literal(3, INT)),
+        Match("rlike", PRODUCT, "^sho(e|p)s?$"),
+        Match("rlike", LOWER, "sho"),
+        Match("contains", FIELD, "206"),
+        Comparison("=", FIELD, Column(("receiver", "address", "zip"), STRING)),
+        Comparison("=", Call("concat", (PRODUCT, FIELD), STRING), Literal("shoes52062", STRING)),
     ],
 )
 def test_anything_else_is_not(predicate: Expr) -> None:
@@ -75,6 +93,36 @@ def test_the_constants_of_the_thesis_ip_table_make_one_dimension() -> None:
     assert dropped == ()
     assert sop_candidates(sets, [ip]) == ((), ())
     assert len(sop_candidates(sets, [])[0]) == 4
+
+
+@pytest.mark.parametrize("expr", [TEXT_AS_INT, FIELD, LOWER, MIDDLE, COURIER, MONTH])
+def test_a_complex_expression_with_changing_constants_is_one_dimension(expr: Expr) -> None:
+    """Casts, fields of structs and functions of texts as well as columns."""
+    values = range(4) if type_of(expr) == INT else [f"52{n}" for n in range(4)]
+    log = [query(Comparison("=", expr, Literal(value, type_of(expr)))) for value in values]
+    sets = query_predicates(log)
+    ((z,), _) = z_candidates(sets)
+    assert (z.expr, z.frequency, z.points) == (expr, 4, 4)
+    assert sop_candidates(sets, [expr])[0] == ()
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        Match("rlike", PRODUCT, "^sho(e|p)s?$"),
+        Match("rlike", LOWER, "boot|shoe"),
+        Match("contains", FIELD, "206"),
+        Comparison("=", FIELD, Column(("receiver", "address", "zip"), STRING)),
+        Comparison(">", TEXT_AS_INT, Literal(7, INT)),
+        Comparison("=", Call("concat", (PRODUCT, FIELD), STRING), Literal("shoes52062", STRING)),
+    ],
+)
+def test_a_complex_predicate_that_recurs_is_an_sop_candidate(predicate: Expr) -> None:
+    sets = query_predicates([query(predicate, compare("<", X, n), weight=2) for n in range(5)])
+    kept, _ = z_candidates(sets)
+    assert [each.expr for each in kept] == [X]
+    (found,), dropped = sop_candidates(sets, [X])
+    assert (found.predicate, found.frequency, dropped) == (normalize(predicate), 10, ())
 
 
 def test_a_constant_range_is_left_to_sop_and_counted_once() -> None:

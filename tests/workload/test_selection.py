@@ -11,7 +11,7 @@ from tests.workload.logs import DAY, REVENUE, SHIPPED, X, Y, compare, equal, que
 from skipstone.predicate.expr import Column, Comparison, Expr
 from skipstone.predicate.types import INT
 from skipstone.workload.predicates import query_predicates
-from skipstone.workload.selection import MOST_Z, Selection, Thresholds, select
+from skipstone.workload.selection import MOST_ADDITIONAL, MOST_Z, Selection, Thresholds, select
 from skipstone.workload.selection_report import selection_dict, selection_text
 
 ROWS = 500
@@ -69,6 +69,48 @@ def test_no_more_than_four_dimensions_are_chosen() -> None:
     found = select(query_predicates(log), values, lambda _: None)
     assert [each.expr for each in found.z] == columns[:MOST_Z]
     assert [each.code for each in found.additional] == ["BEYOND_DIMENSIONS"] * 2
+
+
+def test_a_few_rows_among_many_make_a_candidate_vary() -> None:
+    """One row in 20,000 differs: what is so selective is worth most, and the compared rows do not show it."""
+    rows = np.arange(60_000)
+    log = [query(compare("<", X, n), LATE) for n in range(5)]
+    rare = rows % 20_000 == 7
+    found = select(query_predicates(log), {X: rare.astype(np.int64)}, lambda _: rare)
+    assert [each.expr for each in found.z] == [X]
+    assert [each.predicate for each in found.sop] == [LATE]
+    assert found.additional == ()
+
+
+def test_what_a_sample_cannot_tell_is_not_called_constant() -> None:
+    log = query_predicates([query(compare("<", X, n), LATE) for n in range(5)])
+    same = np.zeros(3_000, np.int64)
+    few, all_ = (
+        select(log, {X: same}, lambda _: same.astype(np.bool_), table_rows=rows) for rows in (90_000, 3_000)
+    )
+    assert [(each.expr, each.code) for each in all_.additional] == [(X, "CONSTANT"), (LATE, "CONSTANT")]
+    assert {each.code for each in few.additional} == {"CONSTANT_IN_SAMPLE"}
+    assert all("3,000 sampled rows of 90,000" in each.sentence for each in few.additional)
+    assert all("less than one in 1,000" in each.sentence for each in few.additional)
+
+
+def test_the_most_frequent_predicates_get_a_bit_and_the_others_a_reason() -> None:
+    """Whatever the reason is that rows are not laid out by them."""
+    alike, never = ([Column((f"{name}{n}",), INT) for n in range(60)] for name in "ab")
+    log = [query(equal(column, 1), weight=400 - n) for n, column in enumerate(alike)]
+    log += [query(equal(column, 1), weight=200 - n) for n, column in enumerate(never)]
+    half, none = np.arange(ROWS) % 2 == 0, np.zeros(ROWS, np.bool_)
+    bits_of = {equal(column, 1): half for column in alike} | {equal(column, 1): none for column in never}
+    found = select(query_predicates(log), {}, bits_of.get, Thresholds(gamma=1))
+    assert [each.predicate for each in found.sop] == [equal(alike[0], 1)]
+    assert [each.code for each in found.additional] == ["CORRELATED"] * 59 + ["CONSTANT"] * 5
+    frequencies = [each.frequency for each in found.additional]
+    assert frequencies == sorted(frequencies, reverse=True)
+    beyond = [each for each in found.dropped if each.code == "BEYOND_STATISTICS"]
+    assert [each.expr for each in beyond] == [equal(column, 1) for column in never[5:]]
+    assert len(found.additional) == MOST_ADDITIONAL
+    assert "64 additional predicates are asked for more often" in beyond[0].sentence
+    assert "rows agree on it" in beyond[0].sentence
 
 
 def test_a_candidate_without_order_becomes_predicates() -> None:

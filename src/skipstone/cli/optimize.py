@@ -20,6 +20,9 @@ def run(
     layout: Annotated[
         str, typer.Option(help="auto, range, zorder, hilbert, sop, qdtree or selforg; auto takes the best.")
     ] = "auto",
+    curve: Annotated[
+        str, typer.Option(help="z or hilbert: the curve that selforg's blocks are cut along.")
+    ] = "z",
     dialect: Dialect = "spark",
     block_rows: BlockRows = None,
     partition_by: PartitionBy = None,
@@ -52,6 +55,7 @@ def run(
                 output=output,
                 convert=convert,
                 progress=told,
+                curve=curve,
             )
     if as_json:
         print_json(report.to_dict())

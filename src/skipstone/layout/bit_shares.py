@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.layout.zcurve import KEY_BITS
+
 __all__ = ["Bits", "equal_bits", "interleaved", "schedule", "share_bits"]
 
 Bits = tuple[int, ...]
@@ -37,6 +39,8 @@ def schedule(bits: Bits) -> tuple[int, ...]:
 
 def interleaved(coordinates: Sequence[npt.NDArray[np.int64]], bits: Bits) -> npt.NDArray[np.int64]:
     """Keys of points; the coordinate of dimension d has ``bits[d]`` bits."""
+    if sum(bits) >= KEY_BITS:
+        raise ValueError(f"{sum(bits)} bits do not fit into a signed key of {KEY_BITS}")
     left = list(bits)
     keys = np.zeros(len(coordinates[0]), np.int64)
     for axis in schedule(bits):

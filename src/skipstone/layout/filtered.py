@@ -7,7 +7,7 @@ only when all their branches are about the column. Cost: queries * columns * a f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from skipstone.layout.formulas import holds
 from skipstone.layout.sample import Fitting, Formula
@@ -19,10 +19,11 @@ __all__ = ["atoms_of", "most_filtered", "sort_keys", "subjects"]
 _ROWS = 4_000
 
 
-def subjects(fitting: Fitting) -> dict[int, Expr]:
+def subjects(fitting: Fitting, used: Set[int] | None = None) -> dict[int, Expr]:
     """Atoms that are about exactly one of the sample's columns or expressions, and which that is.
 
-    ``month(d) = 3`` is about ``month(d)`` where the sample has it, and not about ``d``.
+    ``month(d) = 3`` is about ``month(d)`` where the sample has it, and not about ``d``. With ``used`` only
+    these atoms are looked at.
     """
     keys = sorted(
         (key for key in fitting.sample.columns if type_of(key).ordered),
@@ -30,6 +31,8 @@ def subjects(fitting: Fitting) -> dict[int, Expr]:
     )
     found = {}
     for number, atom in enumerate(fitting.workload.atoms):
+        if used is not None and number not in used:
+            continue
         key = next((key for key in keys if only_about(atom, key)), None)
         if key is not None:
             found[number] = key

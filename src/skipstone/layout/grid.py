@@ -22,6 +22,7 @@ from skipstone.layout.filtered import most_filtered
 from skipstone.layout.quantiles import bucket_numbers, dimension
 from skipstone.layout.ranks import rank
 from skipstone.layout.sample import Fitting
+from skipstone.layout.zcurve import affordable_bits
 from skipstone.predicate.expr import Column, Expr
 from skipstone.predicate.render import to_sql
 
@@ -117,7 +118,8 @@ def _gathered(
 
 def _along(curve: Curve, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
     """All cells in the order of the curve; NULL lies beside the lowest bucket."""
-    bits = max(1, max(int(buckets - 2).bit_length() for buckets in shape))
+    finest = max(1, max(int(buckets - 2).bit_length() for buckets in shape))
+    bits = affordable_bits(finest, len(shape))
     cells = np.stack(np.unravel_index(np.arange(int(np.prod(shape))), shape), axis=1).astype(np.int64)
     values = np.array([buckets - 1 for buckets in shape], np.int64)
     # Every column spans the whole range of coordinates, so that few values weigh as much as many.

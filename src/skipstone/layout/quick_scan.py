@@ -10,28 +10,30 @@ applied to all queries and blocks at once, on ranks instead of values: an atom h
 What else pruning knows (features that are implied, several predicates on one column taken together) is left
 out, so the answer is never smaller than that of :mod:`simulate`.
 
-Cost per call: a sort of the rows, a few reductions per column, and O(atoms per query * queries * blocks) bit
+Only the atoms of the queries are looked at, and the constants of a column are looked up together. Cost per
+call: a sort of the rows, a few reductions per column, and O(atoms per query * queries * blocks) bit
 operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from skipstone.layout.assignment import Numbers
-from skipstone.layout.filtered import subjects
+from skipstone.layout.filtered import atoms_of, subjects
 from skipstone.layout.formulas import Conjunctions, compile_formulas
 from skipstone.layout.pack import pack
-from skipstone.layout.quantiles import places_of
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Fitting, Formula
 from skipstone.layout.simulate import feature_bits
 from skipstone.predicate.blocks import MOST_VALUES, SET_KINDS, Feature, Words
-from skipstone.predicate.expr import And, Comparison, Expr, In, Literal, Or, type_of
+from skipstone.predicate.evaluate import order_key
+from skipstone.predicate.expr import And, Comparison, Expr, In, Literal, Or, Value, type_of
 from skipstone.predicate.normalize import conjuncts
 from skipstone.workload.candidates import compared
 
@@ -40,6 +42,7 @@ __all__ = ["QuickScan"]
 Bits = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 Ends = tuple[float, float]
+PlaceOf = Callable[[Value], Ends]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +92,7 @@ class QuickScan:
         return cls(
             compile_formulas(formulas, len(places) + len(numbers)),
             view.weights,
-            tuple(_subjects(fitting)),
+            tuple(_subjects(fitting, {atom for formula in formulas for atom in atoms_of(formula)})),
             pack(table),
             np.array(list(flags), np.int64),
         )
@@ -114,16 +117,17 @@ def _with(formula: Formula, filter_: Expr, numbers: dict[Expr, int]) -> Formula:
     return ("and", (formula, *more)) if more else formula
 
 
-def _subjects(fitting: Fitting) -> list[_Subject]:
+def _subjects(fitting: Fitting, used: Set[int]) -> list[_Subject]:
     about: dict[Expr, list[int]] = {}
-    for atom, key in subjects(fitting).items():
+    for atom, key in subjects(fitting, used).items():
         about.setdefault(key, []).append(atom)
     found = []
     for key, atoms in about.items():
         column = rank(fitting.sample.columns[key])
         bits = fitting.sample.bits[:, atoms]
+        place_of = _places(column)
         ends = [
-            _ends(fitting.workload.atoms[atom], key, column, bits[:, place])
+            _ends(fitting.workload.atoms[atom], key, column, place_of, bits[:, place])
             for place, atom in enumerate(atoms)
         ]
         values, masks = _values(key, column, bits)
@@ -131,11 +135,11 @@ def _subjects(fitting: Fitting) -> list[_Subject]:
     return found
 
 
-def _ends(atom: Expr, key: Expr, column: Ranked, true: Bits) -> Ends:
+def _ends(atom: Expr, key: Expr, column: Ranked, place_of: PlaceOf, true: Bits) -> Ends:
     """Between which ranks an atom may be TRUE; a constant that does not occur lies between two."""
     match atom:
         case Comparison(op, left, Literal(value)) if left == key:
-            at, next_ = _place(value, column)
+            at, next_ = place_of(value)
             return {
                 "<": (-np.inf, at - 0.5 if at == next_ - 1 else at),
                 "<=": (-np.inf, at),
@@ -143,7 +147,7 @@ def _ends(atom: Expr, key: Expr, column: Ranked, true: Bits) -> Ends:
                 ">=": (at, np.inf),
             }.get(op, (at, at))
         case In(arg, values) if arg == key:
-            found = [_place(each.value, column)[0] for each in values if each.value is not None]
+            found = [place_of(each.value)[0] for each in values if each.value is not None]
             return (min(found), max(found)) if found else (np.inf, -np.inf)
     codes = column.codes[true]
     if compared(atom) is None or not len(codes):
@@ -151,11 +155,17 @@ def _ends(atom: Expr, key: Expr, column: Ranked, true: Bits) -> Ends:
     return float(codes.min()), float(codes.max())
 
 
-def _place(value: object, column: Ranked) -> tuple[float, float]:
+def _places(column: Ranked) -> PlaceOf:
     """The rank of a value, and that of the next; half a rank where the value does not occur."""
-    at = float(places_of((value,), column)[0])
-    occurs = at < len(column.array) and column.array[int(at)].as_py() == value
-    return (at, at + 1) if occurs else (at - 0.5, at)
+    keys = [order_key(value) for value in column.values]
+
+    def place_of(value: Value) -> Ends:
+        wanted = order_key(value)
+        at = bisect_left(keys, wanted)
+        occurs = at < len(keys) and keys[at] == wanted
+        return (at, at + 1) if occurs else (at - 0.5, at)
+
+    return place_of
 
 
 def _values(key: Expr, column: Ranked, bits: Bits) -> tuple[Words | None, Words]:

@@ -72,7 +72,8 @@ class Fitting:
     """What to fit: the sample, the workload, the features that were chosen, and the size of a block.
 
     ``block_rows`` counts rows of the table, not of the sample. ``feature_weights`` are the numbers of
-    queries that each feature subsumes. ``feature_bits[i, j]`` tells whether row i has feature j.
+    queries that each feature subsumes. ``feature_bits[i, j]`` tells whether row i has feature j. ``curve`` is
+    for layouts that let the user choose one.
     """
 
     sample: Sample
@@ -83,3 +84,4 @@ class Fitting:
     feature_bits: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
     max_block_rows: int | None = None
     seed: int = 0
+    curve: str = "z"

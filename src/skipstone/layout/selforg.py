@@ -11,18 +11,22 @@ any size need no care of their own. NULL is the lowest value.
 
 Two things differ from the thesis, because simulation shows that they let workloads skip more. How many bits
 each dimension gets is searched for on a part of the sample (:mod:`bit_shares`) rather than being the same for
-all, and expressions beyond the four most frequent ones may win a place in that search. ``searched=False``
-gives the thesis's own way, ``curve`` another curve such as Hilbert's.
+all, and expressions beyond the four most frequent ones may win a place in that search (ADR 8).
+``searched=False`` gives the thesis's own way.
+
+The curve is the Z curve unless the user asks for Hilbert's. Along that one all coordinates have as many bits
+as the finest; the shares, which decide on the buckets, are still searched for along the Z curve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from skipstone.errors import SkipstoneError
+from skipstone.layout import hilbert_curve
 from skipstone.layout.assignment import Grid, Numbers
 from skipstone.layout.bit_shares import Bits, interleaved
 from skipstone.layout.contract import Fitted, in_partitions
@@ -36,24 +40,24 @@ from skipstone.layout.select import select_features
 from skipstone.layout.simulate import feature_bits
 from skipstone.layout.sop import spread_dimension
 from skipstone.layout.sop_clusters import OrderedClusters, coordinates, order_clusters, ordered_blocks
+from skipstone.layout.zcurve import affordable_bits
 from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import Column
 from skipstone.predicate.render import to_sql
 from skipstone.workload.selection import MOST_Z, Selection, Thresholds
 
-__all__ = ["SELFORG", "SelfOrg"]
+__all__ = ["CURVES", "SELFORG", "SelfOrg", "check_curve"]
 
+CURVES: Mapping[str, Curve | None] = {"z": None, "hilbert": hilbert_curve.order_keys}
+"""The curves to choose from; along the Z curve bits are interleaved in shares."""
 _MOST_CANDIDATES = 2 * MOST_Z
-_MOST_ADDITIONAL = 64
-"""Additional predicates that get a bit: each costs an evaluation per row when blocks are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelfOrg:
-    """The layout by Z features and SOP clusters. Without a ``curve`` bits are interleaved."""
+    """The layout by Z features and SOP clusters, along the curve that the fitting names."""
 
     name: str = "selforg"
-    curve: Curve | None = None
     searched: bool = True
     thresholds: Thresholds = field(default_factory=Thresholds)
 
@@ -68,15 +72,25 @@ class SelfOrg:
             )
         if all(isinstance(axis, OrderedClusters) for axis in axes):
             fitted = in_partitions(ready, lambda part: Fitted(ordered_blocks(part)))
-            return _described(fitted, fitting, chosen, axes, (0,))
+            return _described(fitted, fitting, chosen, axes, (0,), None)
         bits = measured_bits(ready, axes, fitting.features, self.searched)
         used = [(axis, share) for axis, share in zip(axes, bits, strict=True) if share]
         axes, bits = tuple(axis for axis, _ in used), tuple(share for _, share in used)
-        fitted = in_partitions(ready, lambda part: Fitted(_grid(part, axes, bits, self.curve)))
-        return _described(fitted, fitting, chosen, axes, bits)
+        fitted = in_partitions(ready, lambda part: Fitted(_grid(part, axes, bits, CURVES[fitting.curve])))
+        return _described(fitted, fitting, chosen, axes, bits, fitting.curve)
 
 
 SELFORG = SelfOrg()
+
+
+def check_curve(curve: str, layout: str) -> None:
+    """Refuse a curve that does not exist, or a layout that has none to choose."""
+    if curve not in CURVES:
+        raise SkipstoneError(f"There is no curve {curve}; choose one of {', '.join(CURVES)}.")
+    if curve != "z" and layout != SELFORG.name:
+        raise SkipstoneError(
+            f"The curve {curve} is for the layout {SELFORG.name}, and the layout asked for is {layout}."
+        )
 
 
 def _with_sop_features(fitting: Fitting, chosen: Selection) -> Fitting:
@@ -123,10 +137,12 @@ def _grid(fitting: Fitting, axes: Sequence[Axis], bits: Bits, curve: Curve | Non
     if curve is None:
         shares = zip(counts, bits, cells, strict=True)
         keys = interleaved([coordinates(count, share)[cell] for count, share, cell in shares], bits)
+        order = np.argsort(keys, kind="stable")
     else:
-        points = [coordinates(count, max(bits))[cell] for count, cell in zip(counts, cells, strict=True)]
-        keys = curve(np.stack(points, axis=1), max(bits)).astype(np.int64)
-    order = np.argsort(keys, kind="stable")
+        # All axes have as many bits as the finest one, or as many as a key has room for.
+        each = affordable_bits(max(bits), len(axes))
+        points = [coordinates(count, each)[cell] for count, cell in zip(counts, cells, strict=True)]
+        order = np.argsort(curve(np.stack(points, axis=1), each), kind="stable")
     blocks = max(1, round(len(sample) * sample.scale / fitting.block_rows))
     block_of: Numbers = np.empty(len(weights), np.int32)
     block_of[order] = cut_into_blocks(weights[order].astype(np.float64), blocks)
@@ -134,9 +150,9 @@ def _grid(fitting: Fitting, axes: Sequence[Axis], bits: Bits, curve: Curve | Non
 
 
 def _described(
-    fitted: Fitted, fitting: Fitting, chosen: Selection, axes: Sequence[Axis], bits: Bits
+    fitted: Fitted, fitting: Fitting, chosen: Selection, axes: Sequence[Axis], bits: Bits, curve: str | None
 ) -> Fitted:
-    """What to sort by, what to keep statistics of, and what was chosen."""
+    """What to sort by, what to keep statistics of, and what was chosen; blocks of clusters need no curve."""
     used = {
         to_sql(axis): share
         for axis, share in zip(axes, bits, strict=True)
@@ -144,7 +160,7 @@ def _described(
     }
     clusters = next((axis for axis in axes if isinstance(axis, OrderedClusters)), None)
     extra = [each for each in chosen.additional if each.kind == "sop"]
-    predicates = [each.predicate for each in chosen.sop] + [each.expr for each in extra[:_MOST_ADDITIONAL]]
+    predicates = [each.predicate for each in chosen.sop] + [each.expr for each in extra]
     exprs = [each.expr for each in chosen.z] + [each.expr for each in chosen.additional if each.kind == "z"]
     kept = [expr for expr in exprs if not isinstance(expr, Column)]
     names = [f"{name} ({share} bits)" for name, share in used.items()]
@@ -157,11 +173,12 @@ def _described(
         expressions=tuple(dict.fromkeys((*fitted.expressions, *kept))),
         parameters=fitted.parameters
         | {
+            "curve": curve,
             "z": used,
             "sop": [] if clusters is None else [feature.text for feature in clusters.features],
             "sop_bits": 0 if clusters is None else bits[-1],
             "clusters": 0 if clusters is None else int(clusters.cluster_of.max()) + 1,
             "additional": [to_sql(each.expr) for each in chosen.additional],
         },
-        note=f"by {', '.join(names)}",
+        note=f"by {', '.join(names)}{', along the Hilbert curve' * (curve == 'hilbert')}",
     )

@@ -12,7 +12,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import Fitted
 from skipstone.layout.formulas import holds
-from skipstone.layout.layouts import LAYOUTS
+from skipstone.layout.layouts import LAYOUTS, layout_named
 from skipstone.layout.numbers import block_numbers
 from skipstone.optimize.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
 from skipstone.optimize.cost import Extent, Shape
@@ -32,7 +32,8 @@ AS_IT_LIES = "as it lies"
 class LayoutAdvice:
     """One layout's simulation; ``problem`` says why it could not be fitted.
 
-    Bytes and seconds are those of one run of the whole log; None where they are not known.
+    Bytes and seconds are those of one run of the whole log, and of the rewrite; None where they are not
+    known. A rewrite reads the files that it covers, and is expected to write as much.
     """
 
     layout: str
@@ -46,6 +47,8 @@ class LayoutAdvice:
     bytes_saved: float | None = None
     seconds_saved: float | None = None
     rewrite_seconds: float | None = None
+    rewrite_bytes_read: float | None = None
+    rewrite_bytes_written: float | None = None
     break_even_runs: float | None = None
     break_even_days: float | None = None
 
@@ -87,6 +90,12 @@ class Advice:
         known = [row for row in self.layouts if row.net_seconds(runs) is not None]
         return max(known, key=lambda row: row.net_seconds(runs) or 0.0, default=None)
 
+    @property
+    def _rewritten(self) -> float | None:
+        """The bytes that a rewrite reads, by whatever layout."""
+        found = (row.rewrite_bytes_read for row in self.layouts if row.rewrite_bytes_read is not None)
+        return next(found, None)
+
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         names = ("root", "queries", "rows", "sampled_rows", "block_rows", "observed_days", "costs")
@@ -98,26 +107,30 @@ class Advice:
         lines = [
             f"{self.root}: {self.queries} queries, {self.rows:,} rows, "
             f"blocks of about {self.block_rows:,} rows",
-            f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'read s':>8} {'saved s':>8} "
-            f"{'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
+            f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
+            f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
         ]
         lines += [_line(row) for row in self.layouts]
         lines.append(f"{'needed':<12} {self.percent_needed:>9.2f}")
+        lines += [
+            f"{row.layout}: {row.problem or row.note}" for row in self.layouts if row.problem or row.note
+        ]
         if self.costs:
-            lines.append(f"MB and seconds are for one run of the log, with {self.costs}.")
+            if (size := self._rewritten) is not None:
+                lines.append(f"A rewrite reads {size / 1e6:,.1f} MB and writes about as much.")
+            lines.append(f"MB and seconds are per run of the log, with {self.costs}.")
             if self.observed_days is None:
                 lines.append("The log does not say when its queries ran, so their rate is unknown.")
         return "\n".join(lines)
 
 
 def _line(row: LayoutAdvice) -> str:
-    megabytes = None if row.bytes_scanned is None else row.bytes_scanned / 1e6
-    figures = (
-        f"{row.layout:<12} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(megabytes, 9, 1)} "
-        f"{_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
+    read, saved = (None if it is None else it / 1e6 for it in (row.bytes_scanned, row.bytes_saved))
+    return (
+        f"{row.layout:<12} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(read, 9, 1)} "
+        f"{_number(saved, 9, 1)} {_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
         f"{_number(row.rewrite_seconds, 9, 1)}  {_pays_after(row):<20} {row.fit_seconds:>6.1f}"
     )
-    return f"{figures}  {row.problem or row.note}".rstrip()
 
 
 def _number(value: float | None, width: int, digits: int) -> str:
@@ -145,16 +158,16 @@ def advise(
 
     ``standing`` is what is scanned as the table lies, if that is known already.
     """
-    names = tuple(layouts or LAYOUTS)
+    chosen = {name: layout_named(name) for name in layouts or LAYOUTS}
     fitted: dict[str, Fitted] = {}
     ledger = _Ledger(prepared, economy, standing)
     rows = [ledger.baseline]
-    for place, name in enumerate(names):
+    for place, (name, layout) in enumerate(chosen.items()):
         if progress is not None:
-            progress(f"simulating {name}", place, len(names))
+            progress(f"simulating {name}", place, len(chosen))
         started = clock()
         try:
-            fit = LAYOUTS[name].fit(prepared.fitting)
+            fit = layout.fit(prepared.fitting)
             scanned = _scanned(prepared, fit)
         except SkipstoneError as problem:
             rows.append(LayoutAdvice(name, 0, None, clock() - started, problem=str(problem)))
@@ -214,7 +227,8 @@ class _Ledger:
         if self._economy is None or after is None or self._before is None:
             return plain
         costs, days = self._economy.model.coefficients, self._economy.days
-        rewrite_seconds = costs.rewrite_seconds(shape_of_rewrite(self._prepared, fit, self._economy.sizes))
+        shape = shape_of_rewrite(self._prepared, fit, self._economy.sizes)
+        rewrite_seconds = costs.rewrite_seconds(shape)
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
         return LayoutAdvice(
@@ -225,6 +239,8 @@ class _Ledger:
                 "bytes_saved": self._before.bytes - after.bytes,
                 "seconds_saved": saved,
                 "rewrite_seconds": rewrite_seconds,
+                "rewrite_bytes_read": shape.extent.bytes,
+                "rewrite_bytes_written": shape.extent.bytes,
                 "break_even_runs": runs,
                 "break_even_days": None if runs is None or days is None else runs * days,
             }

@@ -32,7 +32,7 @@ from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
 from skipstone.workload.queries import BrokenQuery, Workload
 
-__all__ = ["Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
+__all__ = ["SAMPLE_ROWS", "Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
 
 SAMPLE_ROWS = 300_000
 _MIB = 1 << 20
@@ -53,6 +53,7 @@ class Wishes:
     sample_rows: int = SAMPLE_ROWS
     seed: int = 0
     rough: bool = False
+    curve: str = "z"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,6 +169,7 @@ def prepare(
         feature_weights=weights,
         feature_bits=bits[:, [places_of[feature.predicate] for feature in features]],
         seed=wishes.seed,
+        curve=wishes.curve,
     )
     return Prepared(
         files,

@@ -1,4 +1,4 @@
-"""Feature selection for a table: the log's candidates, judged by a few thousand of the table's rows."""
+"""Feature selection for a table: the log's candidates, judged by rows drawn as for fitting layouts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 
 from skipstone.layout.select import select_features
 from skipstone.layout.view import workload_view
+from skipstone.optimize.prepare import SAMPLE_ROWS
 from skipstone.spark import SparkSession
 from skipstone.spark.assign import LogicalNames
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.sample import draw, ordered_inputs
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.predicates import LoggedFilter
-from skipstone.workload.selection import COMPARED_ROWS, Selection, Thresholds
+from skipstone.workload.selection import Selection, Thresholds
 
 __all__ = ["selection_of"]
 
@@ -31,5 +32,5 @@ def selection_of(
         return None
     names = LogicalNames.of(ColumnNames.from_schema(files.schema))
     frame = files.live(spark, np.arange(len(files.files)))
-    drawn = draw(frame, frame.count(), COMPARED_ROWS, view.atoms, ordered_inputs(view.atoms), names)
+    drawn = draw(frame, frame.count(), SAMPLE_ROWS, view.atoms, ordered_inputs(view.atoms), names)
     return select_features(view, drawn.sample, thresholds)
