@@ -70,6 +70,10 @@ def test_only_one_thing_can_be_asked_of_the_loop(cli: Cli, orders: Path) -> None
     assert "only one of them can be given" in result.stderr
 
 
+def test_a_layout_that_does_not_exist_is_refused_in_one_sentence(cli: Cli, asked: Path) -> None:
+    assert cli.error("auto", asked, "--once", "--layout", "spiral").startswith("There is no layout spiral;")
+
+
 @pytest.mark.parametrize("mode", [(), ("--dry-run",), ("--once",)])
 def test_a_directory_of_parquet_files_is_refused_in_one_sentence(
     cli: Cli, orders: Path, mode: tuple[str, ...]

@@ -23,6 +23,7 @@ from skipstone.catalog.decisions import Decision, load_decisions, save_decision
 from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.contract import Fitted
+from skipstone.layout.layouts import layout_named
 from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.drift import distance, forms_of
@@ -159,6 +160,8 @@ def auto(
 
     With ``lazy`` nothing is estimated anew while the table and its log are much as they were at the last no.
     """
+    for name in policy.layouts or ():
+        layout_named(name)
     with unlogged(spark):
         seen = Situation(runtime, files, scans, policy, clock())
         terms = {"policy": policy.to_dict(), "costs": model.describe()}

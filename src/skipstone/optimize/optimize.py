@@ -167,4 +167,5 @@ def _entries(record: LayoutRecord) -> tuple[LoggedFilter, ...]:
 
 
 def _wishes(record: LayoutRecord) -> Wishes:
-    return Wishes(block_rows=record.block_rows, partition_by=record.partition_by)
+    curve = str(record.parameters.get("curve") or "z")
+    return Wishes(block_rows=record.block_rows, partition_by=record.partition_by, curve=curve)

@@ -81,9 +81,6 @@ def fit(
     economy: Economy | None = None,
 ) -> tuple[str, Fitted | None, Advice]:
     """The layout to use, fitted; with ``auto`` the best of all, or none when the table lies best already."""
-    if layout != "auto" and layout not in LAYOUTS:
-        known = ", ".join(("auto", *LAYOUTS))
-        raise SkipstoneError(f"There is no layout {layout}; choose one of {known}.")
     advice = advise(prepared, None if layout == "auto" else (layout,), progress, economy)
     name = advice.best if layout == "auto" else layout
     if name == AS_IT_LIES:

@@ -188,6 +188,8 @@ def _numbers(best: LayoutAdvice, runs: float) -> dict[str, Any]:
         "bytes_saved": best.bytes_saved,
         "seconds_saved": best.seconds_saved,
         "rewrite_seconds_estimated": best.rewrite_seconds,
+        "rewrite_bytes_read": best.rewrite_bytes_read,
+        "rewrite_bytes_written": best.rewrite_bytes_written,
         "net_seconds": best.net_seconds(runs),
         "break_even_runs": best.break_even_runs,
         "break_even_days": best.break_even_days,
