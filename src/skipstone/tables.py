@@ -33,7 +33,7 @@ from skipstone.spark.enable import enable
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
-from skipstone.spark.query_log import read_log, unlogged
+from skipstone.spark.query_log import unlogged, usable_log
 from skipstone.spark.table import IndexedTable, is_path, split_source
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import analyze
@@ -93,10 +93,11 @@ class Table(IndexedTable):
         """The filters of the given queries, or of the table's own log."""
         if queries is not None:
             return parse_log(self.spark, files, self._called(), queries)
-        scans = self.log()
+        scans, left_out = usable_log(self.spark, self._runtime, self.files().root, files.schema)
         if not scans:
             raise SkipstoneError(
-                f"{self.source} has no query log yet: give a query file, import one with skipstone log "
+                left_out
+                or f"{self.source} has no query log yet: give a query file, import one with skipstone log "
                 "import, or record queries with skipstone.enable(spark, log=True)."
             )
         return filters_of(scans), ()
@@ -200,7 +201,7 @@ class Table(IndexedTable):
         if act and files.format == "delta" and not self._runtime.catalog(files.root).segments:
             self.index(progress=progress)
         since = datetime.now(UTC) - timedelta(days=chosen.window_days)
-        scans = read_log(self.spark, self._runtime, files.root, since)
+        scans, _ = usable_log(self.spark, self._runtime, files.root, files.schema, since)
         known = model or load_model(self.spark)
         decision = auto(self.spark, self._runtime, files, scans, chosen, known, act, progress, lazy)
         if decision.acted and self.name is not None:
@@ -281,5 +282,5 @@ class Table(IndexedTable):
         files = self._current()
         now = datetime.now(UTC)
         since = now - timedelta(days=policy.window_days)
-        scans = read_log(self.spark, self._runtime, files.root, since)
+        scans, _ = usable_log(self.spark, self._runtime, files.root, files.schema, since)
         return Situation(self._runtime, files, scans, policy, now)

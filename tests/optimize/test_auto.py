@@ -434,3 +434,31 @@ def test_a_watch_outlives_a_round_that_fails() -> None:
     watch = Watch(lambda: 0, decide)
     assert watch.look() is None
     assert watch.look() is not None, "what failed is tried again"
+
+
+def test_queries_about_a_column_that_was_dropped_are_left_out_and_told(
+    spark: SparkSession, shipments: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = shipments()
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    ask(table, "mode = 'AIR'", "nested.b = 'x'", "k < 50", "k >= 900")
+    spark.sql(f"ALTER TABLE delta.`{table.source}` DROP COLUMNS (mode, nested.b)")
+    spark.sql(f"ALTER TABLE delta.`{table.source}` RENAME COLUMN k TO key")
+    table = skipstone.table(spark, f"shipments={table.source}")
+    with caplog.at_level("WARNING", "skipstone"):
+        decision = table.auto(policy=POLICY, model=EAGER)
+    assert (decision.code, decision.acted) == ("PAYS", True)
+    assert decision.numbers["logged_scans"] == 60
+    assert table.auto_status(POLICY).drift == 0.0
+    assert [found for found in caplog.messages if "no longer has (mode, nested.b)" in found] == [
+        f"2 of 4 entries in the query log of {table.files().root} are left out, for they filter by columns "
+        "that the table no longer has (mode, nested.b)."
+    ], "it is told once"
+    assert "mode" not in str(table.analyze().report)
+    assert len(table.log()) == 4, "the log itself is as it was"
+
+    spark.sql(f"ALTER TABLE delta.`{table.source}` DROP COLUMN key")
+    table = skipstone.table(spark, f"shipments={table.source}")
+    assert table.auto(policy=POLICY, model=EAGER).code == "NO_LOG"
+    with pytest.raises(skipstone.SkipstoneError, match=r"4 of 4 entries .* no longer has"):
+        table.advise()

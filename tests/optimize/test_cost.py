@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+import time
+from collections.abc import Callable
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+import skipstone
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Clusters, Dimension, Grid, Partitioned, Split, Tree, VectorMap
 from skipstone.optimize.cost import DEFAULT, Coefficients, CostModel, Extent, Observation, Shape, fit
-from skipstone.optimize.cost_store import load_model, save_model
+from skipstone.optimize.cost_store import load_model, remember, save_model
 from skipstone.optimize.shape import placed_by, shape_of
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT
 from skipstone.spark.column_sizes import PerRow
+from skipstone.workload.queries import Workload
 
 TRUTH = Coefficients(2.0, 40.0, 0.5, 0.4, 0.05, 0.8, 0.15, 0.05, 0.002, 0.01, 0.01)
 WIDE, NARROW = PerRow(100.0, 9.0), PerRow(12.0, 6.0)
@@ -138,7 +142,7 @@ def test_only_the_newest_observations_are_kept() -> None:
     kinds = [observation.kind for observation in model.observations]
     assert kinds.count("rewrite") == 64
     assert kinds.count("read") == 54
-    assert model.describe() == "default coefficients, refreshed by 64 rewrites"
+    assert model.describe() == "default coefficients, refreshed by 64 rewrites and 54 scans"
 
 
 def test_a_model_survives_being_stored() -> None:
@@ -158,6 +162,56 @@ def test_a_stored_model_of_another_version_counts_as_not_measured(
     path.write_text("[]")
     with pytest.raises(SkipstoneError, match="cannot be read"):
         load_model(spark)
+
+
+def test_every_rewrite_that_runs_refreshes_the_stored_costs_of_rewriting(
+    spark: SparkSession,
+    shipments: Callable[..., skipstone.Table],
+    log: Workload,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path / "costs"))
+    table = shipments()
+    assert load_model(spark) == CostModel()
+    started = time.perf_counter()
+    table.optimize(log, "zorder", block_rows=600)
+    elapsed = time.perf_counter() - started
+    once = load_model(spark)
+    (seen,) = once.observations
+    assert seen.kind == "rewrite"
+    assert 0 < seen.seconds < elapsed
+    assert seen.terms[0] == 1.0
+    assert seen.terms[2] == pytest.approx(12_000 * 11 / 1e6, rel=0.05), "values in millions"
+    assert seen.terms[3] > 0, "a Z-order places rows by expressions"
+    names = ("rewrite_fixed", *(name for name in Coefficients.__slots__ if name.startswith("rewrite_per")))
+    before, after = (
+        float(np.dot(seen.terms, [getattr(costs, name) for name in names]))
+        for costs in (DEFAULT, once.coefficients)
+    )
+    assert min(before, seen.seconds) <= after <= max(before, seen.seconds)
+    assert after != before
+    assert once.coefficients.read_per_mb == DEFAULT.read_per_mb
+    assert once.describe() == (
+        "default coefficients, refreshed by 1 rewrite; reading not measured here: run skipstone calibrate"
+    )
+    table.optimize(log, "qdtree", block_rows=600)
+    twice = load_model(spark)
+    assert (len(twice.observations), twice.observations[0], twice.base) == (2, seen, DEFAULT)
+    assert twice.observations[1].terms[5] > 0, "a tree places rows by predicates"
+
+
+def test_a_model_that_cannot_be_refreshed_fails_nothing(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path))
+    seen = Observation.rewrite(SHAPES[0], 9.0)
+    broken = CostModel(source="refreshed", observations=(replace(seen, terms=(1.0,)),))
+    path = save_model(spark, broken)
+    stored = path.read_text()
+    remember(spark, [seen])
+    assert "was not remembered" in caplog.text
+    assert path.read_text() == stored
 
 
 def test_a_model_that_cannot_be_read_is_named() -> None:

@@ -214,6 +214,22 @@ def test_a_queue_that_cannot_be_spilled_is_bounded_and_fails_no_query(
     assert not table.status().log.on
 
 
+def test_what_waits_in_memory_is_bounded_by_its_size_too(
+    spark: SparkSession, table: skipstone.Table, tmp_path: Path
+) -> None:
+    before = datetime.now(UTC)
+    blocked = tmp_path / "a-file"
+    blocked.touch()
+    with logging(spark, blocked, spillBytes="5000") as recorder:
+        for limit in range(1, 9):
+            assert spark.sql(f"SELECT k FROM logged WHERE k < {limit}").count() == limit
+        recorder.listener.settle(10_000)
+        counts = recorder.counts()
+        assert 0 < counts["recorded"] < 8
+        assert counts["dropped"] == {"the queue was full": 8 - counts["recorded"]}
+        assert [scan.rows_needed for scan in table.log(before)] == list(range(1, 1 + counts["recorded"]))
+
+
 def test_a_full_disk_fails_no_query_and_loses_nothing_that_memory_can_hold(
     spark: SparkSession, table: skipstone.Table, tmp_path: Path
 ) -> None:
@@ -253,6 +269,89 @@ def test_a_log_that_cannot_be_written_stays_on_local_disk_until_it_can(
             aside.rename(log)
         assert seen(plain.log(before)) == [("k < 5L", 1, 100, 5)]
         assert list((tmp_path / "spill").glob("*.jsonl")) == []
+
+
+def spilled(recorder: Recorder) -> list[Path]:
+    return sorted(recorder._folder.glob("*.jsonl"))
+
+
+def test_a_table_that_cannot_be_written_costs_one_attempt_a_round_and_two_files(
+    spark: SparkSession, table: skipstone.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = datetime.now(UTC)
+    locked = make_table(spark, tmp_path / "locked", "locked", "parquet")
+    log = Path(locked.source) / "_skipstone" / "query_log"
+    log.touch()
+    tried: list[str] = []
+    append = LogTable.append
+
+    def counted(self: LogTable, *arguments: object) -> None:
+        tried.append(self.path)
+        append(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LogTable, "append", counted)
+    turns = iter(range(1, 100))
+    for _ in range(2):
+        with logging(spark, tmp_path / "spill") as recorder:
+            for turn in (next(turns), next(turns), next(turns)):
+                spark.sql(f"SELECT k FROM locked WHERE k < {turn}").collect()
+                spark.sql(f"SELECT k FROM logged WHERE k < {turn}").collect()
+                tried.clear()
+                flush(spark)
+                assert sum(path.startswith(locked.files().root) for path in tried) == 1
+                assert len(tried) == 2, "what a table has taken is not offered again"
+                assert len(spilled(recorder)) <= 2
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "spill").glob("*"))
+    log.unlink()
+    with logging(spark, tmp_path / "spill") as recorder:
+        assert [scan.rows_needed for scan in locked.log()] == [1, 2, 3, 4, 5, 6]
+        assert [scan.rows_needed for scan in table.log(before)] == [1, 2, 3, 4, 5, 6]
+        assert spilled(recorder) == []
+        assert recorder.counts()["dropped"] == {}
+
+
+def test_what_waits_for_a_log_is_bounded_and_the_oldest_goes_first(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    locked = make_table(spark, tmp_path / "locked", "locked", "parquet")
+    log = Path(locked.source) / "_skipstone" / "query_log"
+    log.touch()
+    with logging(spark, tmp_path / "spill", spillBytes="8000") as recorder:
+        for turn in range(1, 13):
+            spark.sql(f"SELECT k FROM locked WHERE k < {turn}").collect()
+            flush(spark)
+            assert sum(path.stat().st_size for path in spilled(recorder)) <= 8_000
+            assert len(spilled(recorder)) <= 10
+        log.unlink()
+        kept = [scan.rows_needed for scan in locked.log()]
+        assert kept == list(range(13 - len(kept), 13))
+        assert 0 < len(kept) < 12
+        assert recorder.counts()["dropped"] == {"the log could not be written for too long": 12 - len(kept)}
+
+
+def test_a_damaged_file_keeps_no_other_from_being_taken(
+    spark: SparkSession, table: skipstone.Table, tmp_path: Path
+) -> None:
+    before = datetime.now(UTC)
+    with logging(spark, tmp_path / "spill") as recorder:
+        assert spark.sql("SELECT k FROM logged WHERE city = 'Tromsø' OR k < 3").count() == 3
+        recorder.listener.settle(10_000)
+        recorder.listener.spill()
+        (own,) = spilled(recorder)
+        line = own.read_bytes()
+        cut = line.index("ø".encode()) + 1
+        host, process, started, _ = recorder.listener.id().split("_")
+        ended = f"{host}_{process}_{started}_0"
+        (own.parent / f"{ended}.0.jsonl").write_bytes(line + line[:cut])
+        (own.parent / f"{ended}.1.jsonl").write_bytes(line[:cut] + b"\n" + line + b"{}\n")
+        (own.parent / f"{ended}.2.jsonl").mkdir()
+        (own.parent / f"{ended}.3.jsonl").touch()
+        (own.parent / f"{host}_no_such_process.0.jsonl").write_bytes(line)
+        assert [scan.rows_needed for scan in table.log(before)] == [3, 3, 3]
+        counts = recorder.counts()
+        assert counts["dropped"] == {"a scan could not be read": 2, "the last line of a file was cut off": 1}
+        assert any("UnicodeDecodeError" in problem for problem in counts["problems"])
+        assert len(spilled(recorder)) == 2, "the directory, and the file whose writer nobody knows"
 
 
 CHILD = """
@@ -418,24 +517,3 @@ def test_a_wrong_setting_is_one_clear_sentence(spark: SparkSession, key: str, va
     spark.conf.set(f"spark.skipstone.log.{key}", value)
     with pytest.raises(skipstone.SkipstoneError, match=rf"spark\.skipstone\.log\.{key} must be .*{value}"):
         LogSettings.of(spark)
-
-
-def test_what_one_table_refuses_is_not_offered_to_the_others_again(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    appended: list[str] = []
-
-    def append(self: Recorder, root: str, scans: object, batch: str) -> None:
-        if root == "full":
-            raise OSError(28, "No space left on device", root)
-        appended.append(root)
-
-    read = {line: (line.partition(" ")[0], None) for line in ("full 1", "good 1", "full 2")}
-    monkeypatch.setattr(Recorder, "_append_to", append)
-    monkeypatch.setattr("skipstone.spark.log_recorder.scan_of", read.__getitem__)
-    recorder = Recorder(spark, runtime_of(spark), LogSettings.of(spark))
-    try:
-        assert recorder._append(list(read), "") == ["full 1", "full 2"]
-        assert appended == ["good"]
-    finally:
-        recorder.stop()

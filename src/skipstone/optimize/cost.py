@@ -262,19 +262,30 @@ class CostModel:
         return tuple(each for some in kept for each in some[-MOST_OBSERVATIONS:])
 
     def describe(self) -> str:
-        """The provenance in a few words.
+        """What was measured on this machine and what was not, in a few words.
 
         >>> CostModel().describe()
         'default coefficients, not measured here: run skipstone calibrate'
+        >>> seen = Observation.rewrite(Shape(Extent(1e9, 1e6, 9e6), 1, 0, 0), 20.0)
+        >>> CostModel().refreshed([seen]).describe()
+        'default coefficients, refreshed by 1 rewrite; reading not measured here: run skipstone calibrate'
         """
         if self.source == "default":
             return "default coefficients, not measured here: run skipstone calibrate"
-        rewrites = sum(observation.kind == "rewrite" for observation in self.observations)
-        if self.source == "refreshed":
-            known = "default" if self.base == DEFAULT else "calibrated"
-            return f"{known} coefficients, refreshed by {rewrites} rewrite{'' if rewrites == 1 else 's'}"
-        scans = len(self.observations) - rewrites
-        return f"{self.source} coefficients, from {rewrites} rewrites and {scans} scans"
+        counts = {
+            kind: sum(observation.kind == kind for observation in self.observations)
+            for kind in ("rewrite", "read")
+        }
+        rewrites, scans = _count(counts["rewrite"], "rewrite"), _count(counts["read"], "scan")
+        if self.source == "calibrated":
+            return f"calibrated coefficients, from {rewrites} and {scans}"
+        if self.base == DEFAULT and not counts["read"]:
+            return (
+                f"default coefficients, refreshed by {rewrites}; reading not measured here: run skipstone "
+                "calibrate"
+            )
+        known = "default" if self.base == DEFAULT else "calibrated"
+        return f"{known} coefficients, refreshed by {rewrites}" + (f" and {scans}" if counts["read"] else "")
 
     def to_json(self) -> dict[str, Any]:
         """For storing."""
@@ -298,3 +309,7 @@ class CostModel:
             raise SkipstoneError(
                 f"{name} cannot be read; delete it and run skipstone calibrate."
             ) from problem
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

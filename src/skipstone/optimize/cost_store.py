@@ -16,6 +16,7 @@ from pathlib import Path
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.cost import FORMAT, CostModel, Observation
 from skipstone.spark import SparkSession
+from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.jars import home_directory
 
 __all__ = ["load_model", "model_path", "remember", "save_model"]
@@ -70,5 +71,5 @@ def remember(spark: SparkSession, observations: Sequence[Observation]) -> None:
     """Refresh the model by what was just seen; work that is done never fails over this."""
     try:
         save_model(spark, load_model(spark).refreshed(observations))
-    except SkipstoneError as problem:
-        LOG.warning("The cost of this rewrite was not remembered: %s", problem)
+    except Exception as problem:
+        LOG.warning("The cost of this rewrite was not remembered: %s", some_sentence_of(problem))

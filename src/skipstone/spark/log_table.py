@@ -23,7 +23,7 @@ from skipstone.spark.janino import new_instance
 from skipstone.spark.runtime import Runtime
 from skipstone.workload.log import LoggedScan, from_record, to_record
 
-__all__ = ["LogExtent", "LogTable"]
+__all__ = ["LogExtent", "LogTable", "as_arrow"]
 
 LOG = logging.getLogger("skipstone")
 _FOLDER = "_skipstone/query_log"
@@ -61,6 +61,11 @@ _SETTINGS = {
 _sessions: dict[str, SparkSession] = {}
 
 
+def as_arrow(scans: Sequence[LoggedScan]) -> pa.Table:
+    """The scans as they are stored."""
+    return pa.Table.from_pylist([to_record(scan) for scan in scans], schema=_SCHEMA)
+
+
 @dataclass(frozen=True, slots=True)
 class LogExtent:
     """How many scans are logged, and from when to when."""
@@ -89,8 +94,7 @@ class LogTable:
 
     def append(self, scans: Sequence[LoggedScan], batch: str = "") -> None:
         """Append in one commit; a batch of the same name is appended only once."""
-        records = pa.Table.from_pylist([to_record(scan) for scan in scans], schema=_SCHEMA)
-        writer = self._spark.createDataFrame(records).coalesce(1).write.format("delta").mode("append")
+        writer = self._spark.createDataFrame(as_arrow(scans)).coalesce(1).write.format("delta").mode("append")
         if batch:
             writer = writer.option("txnAppId", batch).option("txnVersion", "1")
         for left in reversed(range(_TRIES)):

@@ -15,6 +15,7 @@ Whatever goes wrong is told once, counted, and shown by ``status``.
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,12 +26,14 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.predicate.expr import Expr
+from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.log_recorder import Recorder
 from skipstone.spark.log_settings import LogSettings
 from skipstone.spark.log_table import LogTable
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import has_delta
-from skipstone.workload.log import LoggedScan, redact
+from skipstone.workload.log import LoggedScan, columns_gone, redact
 
 __all__ = [
     "LogStatus",
@@ -43,11 +46,14 @@ __all__ = [
     "start_log",
     "stop_log",
     "unlogged",
+    "usable_log",
 ]
 
+LOG = logging.getLogger("skipstone")
 _UNLOGGED = "skipstone-unlogged"  # as in QueryLog.java
 _recorders: dict[str, Recorder] = {}
 _lock = threading.Lock()
+_told: set[tuple[str, tuple[str, ...]]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,38 @@ def read_log(
     """The scans of one table in the order of their time, those that were just made included."""
     flush(spark)
     return LogTable(spark, runtime, root).read(since)
+
+
+def usable_log(
+    spark: SparkSession, runtime: Runtime, root: str, schema: str, since: datetime | None = None
+) -> tuple[tuple[LoggedScan, ...], str]:
+    """The scans that a table of this schema can be asked, and a sentence about those left out, if any are.
+
+    Those filter by columns that were dropped since, and no layout can serve them. ``schema`` is JSON.
+    """
+    known = ColumnNames.from_schema(schema).display
+    gone: dict[Expr, frozenset[tuple[str, ...]]] = {}
+    kept: list[LoggedScan] = []
+    dropped: set[tuple[str, ...]] = set()
+    scans = read_log(spark, runtime, root, since)
+    for scan in scans:
+        if scan.filter not in gone:
+            gone[scan.filter] = columns_gone(scan.filter, known)
+        if gone[scan.filter]:
+            dropped |= gone[scan.filter]
+        else:
+            kept.append(scan)
+    if not dropped:
+        return scans, ""
+    names = tuple(sorted(map(".".join, dropped)))
+    sentence = (
+        f"{len(scans) - len(kept):,} of {len(scans):,} entries in the query log of {root} are left out, for "
+        f"they filter by columns that the table no longer has ({', '.join(names)})."
+    )
+    if (root, names) not in _told:
+        _told.add((root, names))
+        LOG.warning("%s", sentence)
+    return tuple(kept), sentence
 
 
 def append_log(spark: SparkSession, runtime: Runtime, root: str, scans: Sequence[LoggedScan]) -> None:

@@ -13,7 +13,7 @@ of its values. Such a record still counts as a query, but it is no filter that c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -34,6 +34,7 @@ from skipstone.predicate.expr import (
     Not,
     Opaque,
     Or,
+    children,
     columns_of,
     walk,
 )
@@ -42,7 +43,16 @@ from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import STRING
 from skipstone.workload.predicates import LoggedFilter
 
-__all__ = ["REDACTED", "LoggedScan", "filters_of", "from_record", "redact", "redacted", "to_record"]
+__all__ = [
+    "REDACTED",
+    "LoggedScan",
+    "columns_gone",
+    "filters_of",
+    "from_record",
+    "redact",
+    "redacted",
+    "to_record",
+]
 
 REDACTED = "REDACTED"
 """The reason code of a conjunct whose literals are not in the log."""
@@ -83,6 +93,24 @@ def filters_of(scans: Iterable[LoggedScan]) -> tuple[LoggedFilter, ...]:
     return tuple(
         LoggedFilter(scan.filter, float(scan.count), scan.time, columns=scan.columns) for scan in scans
     )
+
+
+def columns_gone(filter_: Expr, known: Container[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:
+    """The columns that a filter compares and that are not among the known ones, by their physical paths.
+
+    What is not understood is no filter to anybody, and it may read columns that no schema has.
+
+    >>> from skipstone.predicate.types import INT
+    >>> low = Comparison("<", Column(("gone",), INT), Literal(4, INT))
+    >>> columns_gone(low, {("price",)}), columns_gone(low, {("gone",)})
+    (frozenset({('gone',)}), frozenset())
+    """
+    match filter_:
+        case Column(path):
+            return frozenset() if path in known else frozenset({path})
+        case Opaque():
+            return frozenset()
+    return frozenset().union(*(columns_gone(part, known) for part in children(filter_)))
 
 
 def to_record(scan: LoggedScan) -> dict[str, Any]:

@@ -66,13 +66,14 @@ public final class QueryLog extends SparkListener {
     private String origin;
     private long number;
     private long spilledBytes;
+    private long waitingBytes;
     private long recorded;
     private List waiting = new ArrayList();
     private final Set unlogged = new HashSet();
     private final TreeMap dropped = new TreeMap();
     private final Set told = new java.util.TreeSet();
 
-    /** Begins to listen; mostBytes bounds the file that is being written. */
+    /** Begins to listen; mostBytes bounds the file that is being written, and what waits in memory for it. */
     public void start(Skipstone shim, SparkContext context, String folder, int capacity, long mostBytes)
             throws Exception {
         this.shim = shim;
@@ -173,6 +174,9 @@ public final class QueryLog extends SparkListener {
                     new Walk(this, end).from(end.qe().executedPlan());
                 }
             }
+        } catch (StackOverflowError deep) {
+            // Spark would stop its whole context over an error on this thread.
+            drop("a scan could not be described", deep, 1);
         } catch (VirtualMachineError fatal) {
             throw fatal;
         } catch (Throwable problem) {
@@ -312,15 +316,26 @@ public final class QueryLog extends SparkListener {
     // ---------------------------------------------------------- memory and disk
 
     private synchronized void add(String line) {
-        if (waiting.size() >= capacity) {
+        if (isFull(line)) {
             spill();
         }
-        if (waiting.size() >= capacity) {
+        if (isFull(line)) {
             drop("the queue was full", null, 1);
         } else {
             waiting.add(line);
+            waitingBytes += line.length();
             recorded++;
         }
+    }
+
+    /** By the number of lines and, since each has the schema of its table, by their size. */
+    private boolean isFull(String line) {
+        return waiting.size() >= capacity || waitingBytes + line.length() > mostBytes;
+    }
+
+    private void nothingWaits() {
+        waiting = new ArrayList();
+        waitingBytes = 0L;
     }
 
     /** Appends what waits in memory to the file; if that cannot be, it goes on waiting and the file is as before. */
@@ -353,7 +368,7 @@ public final class QueryLog extends SparkListener {
                 channel.close();
             }
             spilledBytes += bytes.length;
-            waiting = new ArrayList();
+            nothingWaits();
         } catch (Exception problem) {
             tell("the queue cannot be spilled to " + folder, problem);
         }
@@ -376,7 +391,7 @@ public final class QueryLog extends SparkListener {
             spilledBytes = 0L;
         }
         String left = String.join("\n", waiting);
-        waiting = new ArrayList();
+        nothingWaits();
         return left;
     }
 
