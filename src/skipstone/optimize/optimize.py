@@ -18,9 +18,11 @@ from skipstone.optimize.unclustered import newest_layout, unclustered_files
 from skipstone.predicate.blocks import Counts
 from skipstone.predicate.codec import from_json
 from skipstone.spark import SparkSession
+from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.progress import Progress
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
+from skipstone.workload.log import columns_gone
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import BrokenQuery
 
@@ -134,7 +136,7 @@ def optimize_new(
     for part in ready:
         files = reopen()
         places = _waiting(runtime, files, record)[part]
-        workload, wishes = _entries(record), _wishes(record)
+        workload, wishes = _entries(record, files), _wishes(record)
         reports.append(
             optimize_table(spark, runtime, files, workload, (), record.strategy, wishes, progress, places)
         )
@@ -162,8 +164,11 @@ def _together(reports: Sequence[OptimizeReport]) -> OptimizeReport:
     return OptimizeReport(**total)  # type: ignore[arg-type]
 
 
-def _entries(record: LayoutRecord) -> tuple[LoggedFilter, ...]:
-    return tuple(LoggedFilter(from_json(filter_), weight) for filter_, weight in record.workload)
+def _entries(record: LayoutRecord, files: TableFiles) -> tuple[LoggedFilter, ...]:
+    """The workload of a layout, without the filters on columns that were dropped since."""
+    known = ColumnNames.from_schema(files.schema).display
+    entries = (LoggedFilter(from_json(filter_), weight) for filter_, weight in record.workload)
+    return tuple(entry for entry in entries if not columns_gone(entry.filter, known))
 
 
 def _wishes(record: LayoutRecord) -> Wishes:

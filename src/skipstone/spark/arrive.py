@@ -33,6 +33,7 @@ from skipstone.predicate.blocks import Counts
 from skipstone.spark.assign import BLOCK, LogicalNames, arranged, with_block
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.copied import copied_session, in_session
+from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.rewrite import IN_PLACE
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
@@ -40,6 +41,7 @@ from skipstone.spark.table_files import TableFiles
 __all__ = ["Arrival", "arrive"]
 
 LOG = logging.getLogger("skipstone")
+_AS_THEY_COME = "Rows are appended as they come, for the layout fails on them: %s"
 _MOST_GROWTH = 2.0
 """A layout is used for at most so many times the rows that it was made for."""
 _LARGEST = 8
@@ -103,11 +105,16 @@ def arrive(
     try:
         session = copied_session(spark, {**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
         placed = _placed(session, files, record, rows, min(wanted, blocks))
+    except Exception as problem:
+        # Such as a column that the layout goes by and that was dropped since. Nothing was written yet.
+        LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
+        return None
+    try:
         save(placed.write.format("delta").mode("append").option("userMetadata", arrival.mark))
     except (Py4JJavaError, PySparkException) as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
         if arrival.added(runtime, reopen()) is None:
-            LOG.warning("Rows are appended as they come, for the layout fails on them: %s", problem)
+            LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
             return None
     return arrival
 

@@ -300,12 +300,11 @@ class Recorder:
         found: list[tuple[bytes, LoggedScan]] = []
         for line in lines:
             try:
-                scan = redact(scan_of(line)[1]) if self.settings.redact else scan_of(line)[1]
-                # One that cannot be stored would keep all others from being stored.
-                as_arrow([scan])
-                found.append((line, scan))
+                scan = scan_of(line)[1]
+                found.append((line, redact(scan) if self.settings.redact else scan))
             except Exception as problem:
                 self._drop(_UNREADABLE, 1, problem)
+        found = self._storable(found)
         try:
             if found:
                 self._append_to(root, [scan for _, scan in found], batch)
@@ -314,6 +313,17 @@ class Recorder:
             failing.add(root)
             return [line for line, _ in found]
         return []
+
+    def _storable(self, found: list[tuple[bytes, LoggedScan]]) -> list[tuple[bytes, LoggedScan]]:
+        """Those that can be stored: one that cannot would keep all others from it."""
+        try:
+            as_arrow([scan for _, scan in found])
+        except Exception as problem:
+            if len(found) > 1:
+                return [one for each in found for one in self._storable([each])]
+            self._drop(_UNREADABLE, 1, problem)
+            return []
+        return found
 
     def _append_to(self, root: str, scans: Sequence[LoggedScan], batch: str) -> None:
         if not stamp(self._runtime.store(root)):
