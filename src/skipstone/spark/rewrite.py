@@ -28,6 +28,7 @@ from skipstone.spark.assign import arranged
 from skipstone.spark.column_names import quoted
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.failures import reason_of
+from skipstone.spark.index import settings_of
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
@@ -164,7 +165,7 @@ class Rewriting:
         texts: dict[Expr, str] = {
             item.expr: item.sql for item in plan.kept if not isinstance(item.expr, Column)
         }
-        settings = self._runtime.settings(self._spark)
+        settings = settings_of(self._spark, self._runtime, written, statistics)
         publish(
             self._runtime.store(self.before.root),
             Segment(written.files, statistics, settings, plan.created, texts, plan.layout),
