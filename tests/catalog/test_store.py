@@ -6,6 +6,7 @@ import pytest
 from tests.catalog.segments import A, MemoryStore, bounds, segment
 
 from skipstone.catalog import encode, load, publish, stamp
+from skipstone.catalog.store import replace_segments
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.types import INT
 
@@ -76,3 +77,52 @@ def test_one_damaged_segment_makes_the_whole_catalog_unusable_until_it_is_replac
         load(store, "t")
     publish(store, segment(["f", "g"]), replace=True)
     assert len(load(store, "t")) == 2
+
+
+def test_only_those_are_replaced_that_were_named_and_what_came_meanwhile_stays_the_newest() -> None:
+    store = MemoryStore()
+    old = [publish(store, segment([name])) for name in "abc"]
+    later = publish(store, segment(["c"], {A: bounds(INT, [7], [7])}))
+    names = replace_segments(store, old, [segment(["a"]), segment(["b", "c"])])
+    assert stamp(store) == (*names, later)
+    assert load(store, "t").names == stamp(store)
+    assert load(store, "t").blocks.statistics[A].low.to_pylist() == [None, None, 7]
+
+
+def test_more_segments_than_they_replace_are_numbered_anew() -> None:
+    store = MemoryStore()
+    old = [publish(store, segment(["a"]))]
+    later = publish(store, segment(["b"]))
+    names = replace_segments(store, old, [segment(["a"]), segment(["c"])])
+    assert stamp(store) == (later, *names)
+
+
+def test_a_segment_that_takes_its_own_place_is_not_deleted() -> None:
+    store = MemoryStore()
+    name = publish(store, segment(["a"]))
+    assert replace_segments(store, [name], [segment(["a"])]) == [name]
+    assert stamp(store) == (name,)
+
+
+class CompactedMeanwhile(MemoryStore):
+    """Somebody else replaces all segments after they were listed, so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def read(self, path: str) -> bytes:
+        if self.times:
+            self.times -= 1
+            publish(self, segment(["f", "g", f"h{self.times}"]), replace=True)
+        return super().read(path)
+
+
+def test_segments_that_vanish_while_they_are_read_are_listed_anew() -> None:
+    store = CompactedMeanwhile(2)
+    for name in "fg":
+        publish(store, segment([name]))
+    assert load(store, "t").files.paths == ("f", "g", "h0")
+    store.times = 9
+    with pytest.raises(KeyError):
+        load(store, "t")

@@ -103,3 +103,17 @@ def test_a_catalog_read_anew_while_a_query_is_planned_is_not_mixed_up(small: ski
     small.index(rebuild=True, expressions=["id % 5"])
     assert len(frame.collect()) == 10
     assert_skips(small, query, rows=10, read=1)
+
+
+def test_a_failure_that_passes_is_noticed(small: skipstone.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at every query, though: reading a catalog takes time."""
+    segment = _segment(small)
+    whole = segment.read_bytes()
+    segment.write_bytes(b"half written")
+    assert "is damaged" in _reload(small)
+    segment.write_bytes(whole)
+    query = f"SELECT id FROM parquet.`{small.source}` WHERE id < 10"
+    _reads_all(small, query, 10, "is damaged")
+    monkeypatch.setattr("skipstone.spark.runtime._LOOK_AGAIN_SECONDS", 0.0)
+    assert len(small.spark.sql(query).collect()) == 10
+    assert_skips(small, query, rows=10, read=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from tests.e2e.checks import assert_reads_all, assert_same, assert_skips, indexed, write_files
+from tests.e2e.checks import assert_reads_all, assert_same, assert_skips, indexed, settings, write_files
 
 import skipstone
 
@@ -159,3 +159,27 @@ def test_char_and_varchar_columns_are_padded_as_ever(spark: SparkSession) -> Non
         assert_skips(table, "SELECT id FROM chars WHERE v = 'b'", rows=1, read=1)
     finally:
         spark.sql("DROP TABLE chars")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("spark__sql__legacy__charVarcharAsString", "true"), ("spark__sql__readSideCharPadding", "false")],
+)
+def test_char_that_is_read_without_its_padding(
+    spark: SparkSession, tmp_path: Path, setting: str, value: str
+) -> None:
+    """Written by path, values are stored as they are given; whether they are padded is up to the reader."""
+    path = tmp_path / "unpadded"
+    spark.sql(f"CREATE TABLE delta.`{path}` (id INT, c CHAR(5)) USING delta")
+    for place, text in enumerate("abc"):
+        row = spark.createDataFrame([(place, text)], "id INT, c STRING").coalesce(1)
+        row.write.format("delta").mode("append").save(str(path))
+    table = indexed(spark, "unpadded", path)
+    query = f"SELECT id FROM delta.`{path}` WHERE {{}}"
+    with settings(spark, **{setting: value}):
+        for condition in ("c LIKE 'b'", "c = 'b'", "c < 'b '", "concat(c, '') = 'b'"):
+            assert_same(spark, query.format(condition))
+        assert_reads_all(table, query.format("c LIKE 'b'"), rows=1)
+        assert table.index().files_indexed == 3
+        assert_skips(table, query.format("c LIKE 'b'"), rows=1, read=1)
+    assert table.status().files_indexed == 0

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import skipstone
 from skipstone.errors import TableChangedError
 from skipstone.spark import rewrite
+from skipstone.spark.copied import copied_session, in_session
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.row_hash import RowHash, hash_of
 from skipstone.workload.queries import Workload
@@ -169,3 +170,40 @@ def test_tables_that_must_not_be_rewritten_are_refused(
     with pytest.raises(skipstone.SkipstoneError, match=r"append-only|row tracking"):
         table.optimize(log, "qdtree", block_rows=600)
     assert data_files(table) == files
+
+
+@pytest.mark.parametrize("setting", ["delta.autoOptimize.autoCompact", "delta.autoOptimize"])
+def test_a_table_that_delta_compacts_by_itself_is_refused_until_that_is_unset(
+    spark: SparkSession, shipments: Make, log: Workload, setting: str
+) -> None:
+    table = shipments()
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
+    files = data_files(table)
+    with pytest.raises(skipstone.SkipstoneError, match=rf"{setting}.*UNSET TBLPROPERTIES"):
+        table.optimize(log, "zorder", block_rows=200)
+    assert data_files(table) == files
+    spark.sql(f"ALTER TABLE delta.`{table.source}` UNSET TBLPROPERTIES ('{setting}')")
+    report = table.optimize(log, "zorder", block_rows=200)
+    assert report.files_after > 50
+    table.frame().limit(10).write.format("delta").mode("append").save(table.source)
+    assert len(table.files().files) > report.files_after
+
+
+def test_a_session_in_which_delta_compacts_is_refused(
+    spark: SparkSession, shipments: Make, log: Workload
+) -> None:
+    table = shipments()
+    spark.conf.set("spark.databricks.delta.autoCompact.enabled", "true")
+    with pytest.raises(skipstone.SkipstoneError, match=r"autoCompact\.enabled.*unset it"):
+        table.optimize(log, "zorder", block_rows=200)
+
+
+def test_rows_that_are_written_block_by_block_are_never_compacted(
+    spark: SparkSession, shipments: Make
+) -> None:
+    table = shipments()
+    setting = "delta.autoOptimize.autoCompact"
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
+    rows = in_session(copied_session(spark, rewrite.IN_PLACE), table.frame()).repartition(60)
+    rows.write.format("delta").mode("append").save(table.source)
+    assert len(table.files().files) == 64

@@ -26,12 +26,16 @@ _NAN = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
-    """All that is known about a table's files. ``segment_of`` tells each block's place in ``segments``."""
+    """All that is known about a table's files. ``segment_of`` tells each block's place in ``segments``.
+
+    ``names`` are all the stored segments that it was read from, those included that have no entry in it.
+    """
 
     files: Files
     blocks: BlockSet
     segments: tuple[Segment, ...]
     segment_of: npt.NDArray[np.int32]
+    names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.files)

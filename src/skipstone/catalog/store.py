@@ -1,24 +1,25 @@
 """Where segments are kept: ``TABLE/_skipstone/blocks/``, on whatever file system the table is on.
 
 A segment is written under a hidden name and renamed, so it is there whole or not at all. Segments are
-never changed: an index run adds one, or puts a few in the place of all (written first, the others deleted
-after them). A reader that sees both during that moment sees the same entries twice, which is harmless. The
-name holds a digest of the bytes: a damaged statistic could skip a block that is needed, so one wrong bit
-makes the catalog unusable.
+never changed: an index run adds one, or puts a few in the place of those that it has read (written first,
+the others deleted after them). A reader that sees both during that moment sees the same entries twice, which
+is harmless, and one that finds a segment deleted lists them anew. The name holds a digest of the bytes: a
+damaged statistic could skip a block that is needed, so one wrong bit makes the catalog unusable.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from skipstone.catalog.merge import Catalog, merge
 from skipstone.catalog.segment import Segment, decode, encode
 from skipstone.errors import SkipstoneError
 
-__all__ = ["FOLDER", "FileStore", "load", "publish", "replace_all", "stamp"]
+__all__ = ["FOLDER", "FileStore", "load", "publish", "replace_segments", "stamp"]
 
 FOLDER = "_skipstone"
 _BLOCKS = f"{FOLDER}/blocks"
@@ -41,18 +42,27 @@ class FileStore(Protocol):
         """Remove a file, if it is there."""
 
 
-def _segments(store: FileStore) -> list[str]:
-    return [name for name in store.names(_BLOCKS) if _NAME.fullmatch(name)]
-
-
 def stamp(store: FileStore) -> tuple[str, ...]:
     """What tells one state of the stored catalog from another; empty when there is none."""
-    return tuple(_segments(store))
+    return tuple(name for name in store.names(_BLOCKS) if _NAME.fullmatch(name))
 
 
 def load(store: FileStore, root: str) -> Catalog:
     """Read all segments; a damaged or newer one is an error that names it."""
-    return merge([_read(store, root, name) for name in _segments(store)])
+    read: dict[str, Segment] = {}
+    for more in (True, True, False):
+        names = stamp(store)
+        try:
+            for name in names:
+                if name not in read:
+                    read[name] = _read(store, root, name)
+        except Exception:
+            # Somebody may have put others in its place since it was listed.
+            if more and name not in stamp(store):
+                continue
+            raise
+        break
+    return dataclasses.replace(merge([read[name] for name in names]), names=names)
 
 
 def _read(store: FileStore, root: str, name: str) -> Segment:
@@ -70,26 +80,39 @@ def _name(number: str, data: bytes) -> str:
 
 
 def publish(store: FileStore, segment: Segment, replace: bool = False) -> str:
-    """Add a segment; with ``replace`` it then is the only one."""
+    """Add a segment, as the newest; with ``replace`` it then is the only one."""
     if replace:
-        return replace_all(store, [segment])[0]
-    return _add(store, [segment])[0]
+        return replace_segments(store, stamp(store), [segment])[0]
+    return _write(store, _newest(store) + 1, segment)
 
 
-def replace_all(store: FileStore, segments: Sequence[Segment]) -> list[str]:
-    """Put these segments in the place of all."""
-    before = _segments(store)
-    names = _add(store, segments)
-    for old in before:
-        store.delete(f"{_BLOCKS}/{old}")
+def replace_segments(store: FileStore, old: Collection[str], new: Sequence[Segment]) -> list[str]:
+    """Put segments, oldest first, in the place of stored ones; those that others added meanwhile stay.
+
+    They take over the last numbers of the old ones, for what others added is to stay the newest.
+    """
+    numbers = sorted({_number(name) for name in old})[-len(new) :]
+    if len(numbers) < len(new):
+        first = _newest(store) + 1
+        numbers = list(range(first, first + len(new)))
+    names = [_write(store, number, segment) for number, segment in zip(numbers, new, strict=True)]
+    for name in old:
+        if name not in names:
+            store.delete(f"{_BLOCKS}/{name}")
     return names
 
 
-def _add(store: FileStore, segments: Sequence[Segment]) -> list[str]:
-    number = max((int(name.partition("-")[0]) for name in _segments(store)), default=0)
-    names = []
-    for place, segment in enumerate(segments, number + 1):
-        data = encode(segment)
-        names.append(_name(f"{place:08d}", data))
-        store.write(f"{_BLOCKS}/{names[-1]}", data)
-    return names
+def _write(store: FileStore, number: int, segment: Segment) -> str:
+    data = encode(segment)
+    name = _name(f"{number:08d}", data)
+    if name not in stamp(store):
+        store.write(f"{_BLOCKS}/{name}", data)
+    return name
+
+
+def _newest(store: FileStore) -> int:
+    return max(map(_number, stamp(store)), default=0)
+
+
+def _number(name: str) -> int:
+    return int(name.partition("-")[0])

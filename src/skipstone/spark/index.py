@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -16,8 +17,10 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from skipstone.catalog import Catalog, Files, Segment, merge, publish
-from skipstone.catalog.store import replace_all
+from skipstone.catalog import Catalog, Files, FileStore, Segment, publish, stamp
+from skipstone.catalog.compact import by_layout, compact
+from skipstone.catalog.store import replace_segments
+from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import MOST_VALUES, BlockSet, Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.render import to_sql
@@ -34,7 +37,7 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import TableFiles
 
-__all__ = ["IndexReport", "index_files", "index_laid_out"]
+__all__ = ["IndexReport", "index_files", "index_laid_out", "settings_of"]
 
 _MOST_SEGMENTS = 16
 Flags = npt.NDArray[np.bool_]
@@ -70,6 +73,10 @@ def index_files(
 ) -> IndexReport:
     """Index what is not indexed yet; ``rebuild`` does all files anew."""
     started = clock()
+    stored = stamp(runtime.store(files.root))
+    if rebuild:
+        with suppress(SkipstoneError):  # of what cannot be read, the layouts are not known any more
+            runtime.refresh(files.root)
     catalog = runtime.catalog(files.root)
     none = files.frame(spark, np.zeros(0, np.int64))
     kept, wanted = _what_to_keep(spark, none, files, catalog, expressions, features, rebuild)
@@ -83,7 +90,17 @@ def index_files(
     if len(todo):
         with watch(spark, progress, f"indexing {len(todo):,} files"):
             blocks = compute(spark, files, todo, kept, wanted, _known_values(catalog))
-        _publish(spark, runtime, files, todo, kept, blocks, started.isoformat(), "", rebuild)
+        found = _segment(spark, runtime, files, todo, kept, blocks, started.isoformat())
+        parts = by_layout(found, catalog)
+        store = runtime.store(files.root)
+        if rebuild:
+            alive = files.files.paths
+            replace_segments(store, stored, compact(catalog, parts, alive, found.created))
+        elif any(part.layout for part in parts):
+            replace_segments(store, catalog.names, compact(catalog, parts, None, found.created))
+        else:
+            _add(store, files, catalog, found)
+        runtime.refresh(files.root)
     return IndexReport(
         root=files.root,
         files=len(files.files),
@@ -105,10 +122,12 @@ def index_laid_out(
     none = files.frame(spark, np.zeros(0, np.int64))
     kept, wanted = _what_to_keep(spark, none, files, catalog, (), (), False)
     blocks = compute(spark, files, places, kept, wanted, _known_values(catalog))
-    _publish(spark, runtime, files, places, kept, blocks, created, layout)
+    found = _segment(spark, runtime, files, places, kept, blocks, created)
+    _add(runtime.store(files.root), files, catalog, replace(found, layout=layout))
+    runtime.refresh(files.root)
 
 
-def _publish(
+def _segment(
     spark: SparkSession,
     runtime: Runtime,
     files: TableFiles,
@@ -116,17 +135,23 @@ def _publish(
     kept: Sequence[Kept],
     blocks: BlockSet,
     created: str,
-    layout: str,
-    rebuild: bool = False,
-) -> None:
-    settings = runtime.settings(spark)
-    if not _has_old_timestamps(files, blocks):
-        del settings["user.timezone"]
+) -> Segment:
     texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
-    segment = Segment(_some(files.files, places), blocks, settings, created, texts, layout)
-    publish(runtime.store(files.root), segment, replace=rebuild)
-    runtime.refresh(files.root)
-    _compact(runtime, files)
+    settings = settings_of(spark, runtime, files, blocks)
+    return Segment(_some(files.files, places), blocks, settings, created, texts)
+
+
+def _add(store: FileStore, files: TableFiles, catalog: Catalog, found: Segment) -> None:
+    """Publish what was found; once many segments have gathered, few take the place of all.
+
+    ``catalog`` is as it was read before: whatever others have published since is left alone.
+    """
+    if len(catalog.names) >= _MOST_SEGMENTS:
+        few = compact(catalog, [found], files.files.paths, found.created)
+        if 2 * len(few) <= len(catalog.names):
+            replace_segments(store, catalog.names, few)
+            return
+    publish(store, found)
 
 
 def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
@@ -137,6 +162,14 @@ def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
         for expr, values in sets
         if values is not None and len(values.dictionary) <= MOST_VALUES
     }
+
+
+def settings_of(spark: SparkSession, runtime: Runtime, files: TableFiles, blocks: BlockSet) -> dict[str, str]:
+    """The reader settings that statistics of some of the files depend on."""
+    settings = runtime.settings(spark)
+    if not _has_old_timestamps(files, blocks):
+        del settings["user.timezone"]
+    return settings
 
 
 def _has_old_timestamps(files: TableFiles, blocks: BlockSet) -> bool:
@@ -167,13 +200,24 @@ def _what_to_keep(
         kept.setdefault(item.expr, item)
     wanted = list(features_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(features))))
     if not rebuild:
-        texts = _others(catalog.expression_texts, expressions)
-        others = _others((feature.text for feature in catalog.blocks.features), features)
+        asked = _still_asked(catalog, set(files.files.paths))
+        texts = _others((text for segment in asked for text in segment.texts.values()), expressions)
+        others = _others((f.text for segment in asked for f in segment.blocks.features), features)
         items, more = still_to_keep(spark, frame, files.schema, texts, others)
         for item in items:
             kept.setdefault(item.expr, item)
         wanted += more
     return tuple(kept.values()), tuple({feature.predicate: feature for feature in wanted}.values())
+
+
+def _still_asked(catalog: Catalog, alive: set[str]) -> list[Segment]:
+    """The segments by which earlier runs were asked for something, without layouts that have no file left."""
+    used = {
+        catalog.segments[place].layout
+        for path, place in zip(catalog.files.paths, catalog.segment_of, strict=True)
+        if path in alive
+    }
+    return [segment for segment in catalog.segments if not segment.layout or segment.layout in used]
 
 
 def _others(texts: Iterable[str], asked: Sequence[str]) -> list[str]:
@@ -209,27 +253,3 @@ def _missing(
 
 def _some(files: Files, places: Counts) -> Files:
     return Files(tuple(files.paths[place] for place in places), files.sizes[places], files.times[places])
-
-
-def _compact(runtime: Runtime, files: TableFiles) -> None:
-    """Put one segment per layout in the place of many, without the files that have gone."""
-    catalog = runtime.catalog(files.root)
-    settings = {tuple(sorted(segment.settings.items())) for segment in catalog.segments}
-    # The layouts stay in the order in which they were last applied.
-    layouts = list(dict.fromkeys(segment.layout for segment in reversed(catalog.segments)))[::-1]
-    if len(catalog.segments) <= max(_MOST_SEGMENTS, 2 * len(layouts)) or len(settings) > 1:
-        return
-    newest = catalog.segments[-1]
-    texts = {expr: text for segment in catalog.segments for expr, text in segment.texts.items()}
-    merged = []
-    for layout in layouts:
-        mine = {
-            path
-            for path, place in zip(catalog.files.paths, catalog.segment_of, strict=True)
-            if catalog.segments[place].layout == layout
-        }
-        alive = merge(catalog.segments, only=mine & set(files.files.paths))
-        if len(alive):
-            merged.append(Segment(alive.files, alive.blocks, newest.settings, newest.created, texts, layout))
-    replace_all(runtime.store(files.root), merged)
-    runtime.refresh(files.root)

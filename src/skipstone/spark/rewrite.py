@@ -28,6 +28,7 @@ from skipstone.spark.assign import arranged
 from skipstone.spark.column_names import quoted
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.failures import reason_of
+from skipstone.spark.index import settings_of
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
@@ -39,12 +40,16 @@ from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, pa
 __all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten"]
 
 LOG = logging.getLogger("skipstone")
+_AUTO_COMPACT = "spark.databricks.delta.autoCompact.enabled"
+_COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
 IN_PLACE = {
     # Rows must stay in the partition that they were sent to.
     "spark.sql.adaptive.enabled": "false",
     "spark.databricks.delta.optimizeWrite.enabled": "false",
     "spark.databricks.delta.properties.defaults.autoOptimize.optimizeWrite": "false",
     "spark.sql.files.maxRecordsPerFile": "0",
+    # Nor may Delta merge the new files right after their commit.
+    _AUTO_COMPACT: "false",
     # Decision trees can be large.
     **WIDE,
     "spark.skipstone.enabled": "false",
@@ -113,6 +118,17 @@ class Rewriting:
             raise SkipstoneError(
                 f"{self.before.root} is append-only (delta.appendOnly), so it cannot be rewritten."
             )
+        for name in _COMPACTING:
+            if properties.get(name, "").lower() == "true":
+                raise SkipstoneError(
+                    f"{self.before.root} has {name}, by which Delta would merge the new blocks after the "
+                    f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
+                )
+        if self._spark.conf.get(_AUTO_COMPACT, "false") == "true":
+            raise SkipstoneError(
+                f"This session has {_AUTO_COMPACT}, by which Delta would merge the new blocks of "
+                f"{self.before.root} after the next write; unset it first."
+            )
 
     def live(self, chosen: Counts) -> DataFrame:
         """The rows of the chosen files, without those that are deleted."""
@@ -149,7 +165,7 @@ class Rewriting:
         texts: dict[Expr, str] = {
             item.expr: item.sql for item in plan.kept if not isinstance(item.expr, Column)
         }
-        settings = self._runtime.settings(self._spark)
+        settings = settings_of(self._spark, self._runtime, written, statistics)
         publish(
             self._runtime.store(self.before.root),
             Segment(written.files, statistics, settings, plan.created, texts, plan.layout),

@@ -77,7 +77,6 @@ class _Loaded:
 
     version: int
     catalog: Catalog
-    stamp: tuple[str, ...]
     store: HadoopStore
     problem: str = ""
     looked_at: float = field(default_factory=time.monotonic)
@@ -141,14 +140,14 @@ class Runtime:
     def _load(self, root: str) -> str:
         store = self.store(root)
         with self._guard:
-            seen: tuple[str, ...] = ()
+            before = self._tables.get(root)
             try:
-                seen = stamp(store)
                 catalog, problem = load(store, root), ""
             except Exception as error:
                 catalog, problem = merge(()), str(error)
-                LOG.warning("Queries on %s read everything: %s", root, problem)
-            loaded = _Loaded(next(self._versions), catalog, seen, store, problem)
+                if before is None or before.problem != problem:
+                    LOG.warning("Queries on %s read everything: %s", root, problem)
+            loaded = _Loaded(next(self._versions), catalog, store, problem)
             self._tables[root] = loaded
             files = catalog.files
             self.shim.register(
@@ -172,6 +171,7 @@ class Runtime:
             question = Question.read(text)
             loaded = self._tables[question.root]
             if loaded.problem:
+                self._look_again(question.root, loaded)
                 return loaded.problem
             if loaded.version != question.version:
                 return "the catalog was read anew while the query was planned"
@@ -185,7 +185,8 @@ class Runtime:
     def _look_again(self, root: str, loaded: _Loaded) -> None:
         if time.monotonic() - loaded.looked_at > _LOOK_AGAIN_SECONDS:
             loaded.looked_at = time.monotonic()
-            if stamp(loaded.store) != loaded.stamp:
+            # What was wrong may have passed without a trace in the names.
+            if loaded.problem or stamp(loaded.store) != loaded.catalog.names:
                 self._load(root)
 
 

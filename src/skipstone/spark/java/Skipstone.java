@@ -553,7 +553,9 @@ public final class Skipstone {
         "spark.sql.parquet.int96TimestampConversion", "spark.sql.parquet.datetimeRebaseModeInRead",
         "spark.sql.parquet.int96RebaseModeInRead",
         "spark.sql.legacy.parquet.nanosAsLong", "spark.sql.parquet.inferTimestampNTZ.enabled",
-        "spark.sql.caseSensitive", "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"};
+        "spark.sql.caseSensitive", "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing",
+        // Whether CHAR values that are stored without their trailing spaces are read with them.
+        "spark.sql.legacy.charVarcharAsString", "spark.sql.readSideCharPadding"};
 
     /** When set, timestamps that are stored as INT96 are converted by the session's time zone. */
     private static final String CONVERSION = "spark.sql.parquet.int96TimestampConversion";
