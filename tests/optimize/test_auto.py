@@ -353,6 +353,19 @@ def test_rows_are_appended_once_whatever_becomes_of_their_layout(
     assert table.frame().count() == 15_000
 
 
+def test_a_table_that_must_not_be_rewritten_is_refused_before_anything_is_estimated(
+    spark: SparkSession, shipments: Make
+) -> None:
+    table = shipments()
+    ask(table, "k < 50")
+    property_ = "delta.autoOptimize.autoCompact"
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{property_}' = 'true')")
+    decision = table.auto(policy=POLICY, model=EAGER)
+    assert (decision.acted, decision.code) == (False, "REFUSED")
+    assert property_ in decision.sentence
+    assert "analysis_seconds" not in decision.numbers
+
+
 def test_rows_are_appended_whatever_has_become_of_the_log(spark: SparkSession, shipments: Make) -> None:
     table = shipments()
     ask(table, "k < 50")

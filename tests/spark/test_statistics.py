@@ -258,6 +258,18 @@ def test_union_vectors_have_a_bit_per_feature_beyond_one_word(spark: SparkSessio
     assert known.sum(axis=1).tolist() == [130, 130]
 
 
+def test_a_feature_that_is_the_or_of_others_has_the_union_of_their_bits(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    files = [pa.table({"x": values, "s": ["ab"]}) for values in ([1], [50], [95], [None])]
+    either = "x < 5 OR x > 90"
+    parts = ["x < 5", "x > 90", "s LIKE '%b%' OR x > 90", either, "x < 5 OR x = 50"]
+    blocks = blocks_of(spark, tmp_path / "t", files, features=parts)
+    assert blocks.unions[:, 0].tolist() == [0b11101, 0b10100, 0b01110, 0b00100]
+    alone = blocks_of(spark, tmp_path / "u", files, features=[either])
+    assert alone.unions[:, 0].tolist() == [1, 0, 1, 0]
+
+
 def test_a_feature_that_fails_on_a_row_is_taken_to_hold(spark: SparkSession, tmp_path: Path) -> None:
     spark.conf.set("spark.sql.ansi.enabled", "true")
     files = [pa.table({"s": ["1", "x"]}), pa.table({"s": ["1", None]})]
@@ -272,8 +284,9 @@ def test_what_guarded_expressions_share_fails_inside_their_guards(
     spark.conf.set("spark.sql.ansi.enabled", "true")
     files = [pa.table({"s": ["1", "x"]}), pa.table({"s": ["7", None]})]
     features = ["cast(s AS int) = 7", "cast(s AS int) < 0", "cast(s AS int) + 1 = 8"]
+    features.append(" OR ".join(features[:2]))
     blocks = blocks_of(spark, tmp_path / "t", files, expressions, features)
-    assert blocks.unions[:, 0].tolist() == [0b111, 0b101]
+    assert blocks.unions[:, 0].tolist() == [0b1111, 0b1101]
     for key, found in blocks.statistics.items():
         if not isinstance(key, Column):
             assert found.nulls.tolist() == [1, 1]

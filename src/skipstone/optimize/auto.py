@@ -38,6 +38,7 @@ from skipstone.predicate.blocks import Counts
 from skipstone.spark import SparkSession
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import unlogged
+from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import Analysis, analyze
@@ -207,7 +208,14 @@ def _considered(
         return Weighed(
             "NO_LOG", f"the log has no query of the last {policy.window_days:g} days on this table", {}
         )
-    if len(seen.unclustered) and seen.unclustered_bytes >= seen.awaited_bytes:
+    enough = bool(len(seen.unclustered)) and seen.unclustered_bytes >= seen.awaited_bytes
+    drifted = any(layout.drifted(policy) for layout in seen.layouts)
+    if enough or drifted:
+        try:
+            Rewriting(spark, runtime, files.root)
+        except SkipstoneError as problem:
+            return Weighed("REFUSED", str(problem).rstrip("."), {})
+    if enough:
         block_rows = policy.block_rows or _block_rows(seen)
         # What was best for the same queries before will do again; to compare all takes far longer.
         again = () if seen.proven is None else (seen.proven.strategy,)
@@ -224,7 +232,7 @@ def _considered(
             {},
         )
     everything = np.arange(len(files.files))
-    if not any(layout.drifted(policy) for layout in seen.layouts):
+    if not drifted:
         return weighed
     economy = economy_of(spark, runtime, files, everything, model, entries)
     places = worst_files(files, seen.layouts, merged_entries(entries), economy, policy)

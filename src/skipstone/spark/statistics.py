@@ -2,13 +2,15 @@
 
 Every file is one partition, and an aggregate without grouping keys is kept per partition (see
 ``SkipstoneFiles.perFile``): generated code, no hash table, no sort, no shuffle, one row per file for the
-driver. Two things keep that path fast:
+driver. Three things keep that path fast:
 
 * Texts enter the aggregates as short copies of their first bytes, which is all that stored bounds keep.
 * A column of few values gets a value set: its values are looked up in a dictionary found on a small
   sample, and their bits are OR-ed into one 64-bit word (see :mod:`~skipstone.spark.dictionaries`). A
   value that the dictionary lacks makes the set of that block unknown. Texts with a complete set have
   their minimum and maximum from it; only for incomplete sets is their column read again.
+* A feature that is the OR of others is not evaluated: some row of a block satisfies it if and only if some
+  row satisfies one of them.
 
 Rows behind deletion vectors are counted in, since a restored table may bring them back; evaluation
 errors count as NULL, since a filter that fails on a row never returns that row.
@@ -28,7 +30,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, Words
-from skipstone.predicate.expr import Column, Expr, Value
+from skipstone.predicate.expr import Column, Expr, Or, Value
 from skipstone.predicate.types import Kind
 from skipstone.spark.copied import WIDE, copied_session
 from skipstone.spark.dictionaries import Dictionary, find_dictionaries, value_sets
@@ -79,7 +81,10 @@ def compute(
     """
     computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
     settings = _SETTINGS | (_GUARDED if computes else {})
-    job = _job(_session_with(spark, settings), files, chosen, kept, features)
+    parts_of = _united(features)
+    evaluated = [place for place in range(len(features)) if place not in parts_of]
+    conditions = [features[place].text for place in evaluated]
+    job = _job(_session_with(spark, settings), files, chosen, kept, conditions)
     # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
     sampling = replace(job, session=_session_with(spark, settings | WIDE))
     dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values, values)
@@ -97,7 +102,7 @@ def compute(
         item.expr: _statistics(item, place, rows, numbers, dictionaries.get(place))
         for place, item in enumerate(kept)
     }
-    unions, known = _unions(numbers, len(features), len(chosen))
+    unions, known = _unions(numbers, evaluated, parts_of, len(chosen))
     return BlockSet(rows, statistics, tuple(features), unions, known)
 
 
@@ -158,7 +163,7 @@ def _job(
     files: TableFiles,
     chosen: Counts,
     kept: Sequence[Kept],
-    features: Sequence[Feature],
+    features: Sequence[str],
 ) -> _Job:
     none = files.frame(session, np.zeros(0, np.int64))
     prefix = "_skipstone"
@@ -171,8 +176,7 @@ def _job(
         for item in kept
     )
     conditions = tuple(
-        texts.setdefault(f"coalesce(({feature.text}), false)", f"{prefix}{len(texts)}")
-        for feature in features
+        texts.setdefault(f"coalesce(({feature}), false)", f"{prefix}{len(texts)}") for feature in features
     )
     computed = {name: SparkColumn(files.opener.guarded(F.expr(text)._jc)) for text, name in texts.items()}
     return _Job(session, files, chosen, values, conditions, computed)
@@ -239,12 +243,27 @@ def _feature_words(conditions: Sequence[str]) -> Iterator[Named]:
         yield f"features{start // _FEATURES_A_WORD}", f"bit_or({word})"
 
 
-def _unions(numbers: dict[str, pa.Array], features: int, blocks: int) -> tuple[Words, Words]:
+def _united(features: Sequence[Feature]) -> dict[int, list[int]]:
+    """The features that are the OR of other features, and the places of these."""
+    places = {feature.predicate: place for place, feature in enumerate(features)}
+    return {
+        place: [places[part] for part in feature.predicate.args]
+        for place, feature in enumerate(features)
+        if isinstance(feature.predicate, Or) and all(part in places for part in feature.predicate.args)
+    }
+
+
+def _unions(
+    numbers: dict[str, pa.Array], evaluated: Sequence[int], united: Mapping[int, Sequence[int]], blocks: int
+) -> tuple[Words, Words]:
+    features = len(evaluated) + len(united)
     width = (features + 63) // 64
     bits = np.zeros((blocks, width * 64), np.bool_)
-    for bit in range(features):
+    for bit, place in enumerate(evaluated):
         word = numbers[f"features{bit // _FEATURES_A_WORD}"].fill_null(0).to_numpy(zero_copy_only=False)
-        bits[:, bit] = (word >> (bit % _FEATURES_A_WORD)) & 1
+        bits[:, place] = (word >> (bit % _FEATURES_A_WORD)) & 1
+    for place, parts in united.items():
+        bits[:, place] = bits[:, parts].any(axis=1)
     known = np.zeros_like(bits)
     known[:, :features] = True
     return _pack(bits), _pack(known)
