@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,6 +43,22 @@ def ask(table: skipstone.Table, *conditions: str, times: int = 30) -> None:
     ]
     added, broken = table.import_log(Workload(tuple(found)))
     assert (added, broken) == (len(conditions), ())
+
+
+@pytest.fixture
+def laid_out(shipments: Make, spark: SparkSession, templates: Path, tmp_path: Path) -> skipstone.Table:
+    """A copy of a table that has laid itself out for two queries, with its log and its decisions."""
+    template, path = templates / "laid-out", tmp_path / "shipments"
+    if template.exists():
+        shutil.copytree(template, path)
+        return skipstone.table(spark, f"shipments={path}")
+    table = shipments()
+    ask(table, "k < 50", "k >= 900")
+    decision = table.auto(policy=POLICY, model=EAGER)
+    assert decision.acted
+    assert set(decision.numbers["percent_scanned_by"]) == {"qdtree", "as it lies"}
+    shutil.copytree(path, template)
+    return table
 
 
 def version(table: skipstone.Table) -> int:
@@ -212,10 +229,10 @@ def test_a_no_holds_only_while_nothing_speaks_against_it(
     assert table.auto(policy=POLICY, model=EAGER, lazy=True).acted, "a lost race is no answer"
 
 
-def test_old_data_stays_when_the_queries_have_changed_but_a_rewrite_does_not_pay(shipments: Make) -> None:
-    table = shipments()
-    ask(table, "k < 50", "k >= 900")
-    assert table.auto(policy=POLICY, model=EAGER).acted
+def test_old_data_stays_when_the_queries_have_changed_but_a_rewrite_does_not_pay(
+    laid_out: skipstone.Table,
+) -> None:
+    table = laid_out
     ask(table, "mode = 'AIR' AND id < 500", times=200)
     dear = replace(EAGER, coefficients=replace(EAGER.coefficients, rewrite_fixed=100_000.0))
     decision = table.auto(policy=POLICY, model=dear)
@@ -227,11 +244,11 @@ def test_old_data_stays_when_the_queries_have_changed_but_a_rewrite_does_not_pay
     assert "old data stays although the queries have changed" in tiny.sentence
 
 
-def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSession, shipments: Make) -> None:
-    table = shipments()
-    ask(table, "k < 50", "k >= 900")
-    assert table.auto(policy=POLICY, model=EAGER).acted
-    laid_out = set(table.files().files.paths)
+def test_appended_rows_are_laid_out_once_enough_have_gathered(
+    spark: SparkSession, laid_out: skipstone.Table
+) -> None:
+    table = laid_out
+    before = set(table.files().files.paths)
     rows = spark.read.format("delta").load(table.source)
     few = table.append(rows.where("id < 300").coalesce(1), POLICY, EAGER)
     assert (few.acted, few.code) == (False, "WAITING")
@@ -239,7 +256,7 @@ def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSessio
     many = table.append(rows.where("id >= 300 AND id < 3000").coalesce(2), POLICY, EAGER)
     assert (many.acted, many.code, many.numbers["rows"]) == (True, "LAID_OUT", 2_700), many.sentence
     assert many.numbers["files"] == 4
-    assert laid_out < set(table.files().files.paths)
+    assert before < set(table.files().files.paths)
     assert table.frame().count() == 15_000
     # The few rows that came first still wait; those that took their places do not.
     seen = table.auto_status(POLICY)
@@ -251,11 +268,9 @@ def test_appended_rows_are_laid_out_once_enough_have_gathered(spark: SparkSessio
 
 
 def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(
-    spark: SparkSession, shipments: Make
+    spark: SparkSession, laid_out: skipstone.Table
 ) -> None:
-    table = shipments()
-    ask(table, "k < 50", "k >= 900")
-    assert table.auto(policy=POLICY, model=EAGER).acted
+    table = laid_out
     before = set(table.files().files.paths)
     rows = (
         spark.read.format("delta")
@@ -276,12 +291,9 @@ def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(
 
 
 def test_new_data_gets_the_kind_of_layout_that_has_proved_itself(
-    spark: SparkSession, shipments: Make
+    spark: SparkSession, laid_out: skipstone.Table
 ) -> None:
-    table = shipments()
-    ask(table, "k < 50", "k >= 900")
-    first = table.auto(policy=POLICY, model=EAGER)
-    assert set(first.numbers["percent_scanned_by"]) == {"qdtree", "as it lies"}
+    table = laid_out
     rows = spark.read.format("delta").load(table.source).where("id < 3000")
     rows.write.format("delta").mode("append").save(table.source)
     free = replace(POLICY, layouts=None)
@@ -316,11 +328,13 @@ def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(
 
 @pytest.mark.parametrize(("committed", "replaced"), [(False, False), (True, False), (True, True)])
 def test_a_failed_append_by_a_layout_is_made_again_unless_its_commit_got_through(
-    spark: SparkSession, shipments: Make, monkeypatch: pytest.MonkeyPatch, committed: bool, replaced: bool
+    spark: SparkSession,
+    laid_out: skipstone.Table,
+    monkeypatch: pytest.MonkeyPatch,
+    committed: bool,
+    replaced: bool,
 ) -> None:
-    table = shipments()
-    ask(table, "k < 50", "k >= 900")
-    assert table.auto(policy=POLICY, model=EAGER).acted
+    table = laid_out
     rows = spark.read.format("delta").load(table.source).where("id < 3000")
     save = skipstone.Table._save
 
