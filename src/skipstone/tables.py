@@ -14,7 +14,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.layout.layouts import layout_named
 from skipstone.layout.selforg import check_curve
 from skipstone.optimize.advise import Advice, advise
-from skipstone.optimize.auto import Situation, auto
+from skipstone.optimize.auto import auto
 from skipstone.optimize.auto_status import AutoStatus, auto_status
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.cost_store import load_model
@@ -26,6 +26,7 @@ from skipstone.optimize.prepare import Wishes, parse_log, prepare
 from skipstone.optimize.run import OptimizeReport
 from skipstone.optimize.selection import selection_of
 from skipstone.optimize.settle import settle
+from skipstone.optimize.situation import Situation
 from skipstone.optimize.watch import Watch
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
 from skipstone.spark.arrive import Arrival, arrive

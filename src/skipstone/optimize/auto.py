@@ -14,27 +14,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from skipstone.catalog.decisions import Decision, load_decisions, save_decision
-from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.contract import Fitted
 from skipstone.layout.layouts import layout_named
 from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
-from skipstone.optimize.drift import distance, forms_of
+from skipstone.optimize.drift import distance
 from skipstone.optimize.economy import economy_of
 from skipstone.optimize.policy import Policy
-from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, default_block_bytes, prepare
+from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
 from skipstone.optimize.run import fit_one, rewrite_table
-from skipstone.optimize.stale import LayoutDrift, drift_of_layouts, drift_of_table, worst_files
-from skipstone.optimize.unclustered import newest_layout, unclustered_files
+from skipstone.optimize.situation import Situation
+from skipstone.optimize.stale import worst_files
 from skipstone.optimize.weigh import Weighed, weigh
-from skipstone.predicate.blocks import Counts
 from skipstone.spark import SparkSession
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import unlogged
@@ -44,7 +41,7 @@ from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.log import LoggedScan, filters_of
 
-__all__ = ["Situation", "auto"]
+__all__ = ["auto"]
 
 _GROWTH = 1.25
 """How much more new data or logged queries there must be before a no is questioned."""
@@ -52,97 +49,11 @@ _ESTIMATED_NO = frozenset({"READ_TOO_LITTLE", "NOTHING_TO_GAIN", "DOES_NOT_PAY",
 _STALE = 0.1
 """After which part of the window a no is questioned in any case, for constants change too."""
 _LOOKED_BACK = 8
-_MOST_FORMS = 64
-"""Kinds of predicates that a decision remembers of the queries that it was made for."""
 _MOST_MINED = 256
 """Queries that features are mined from; the work grows with their square."""
 _ROWS_A_BLOCK = 500
 _FEWEST_ROWS = 50_000
 """Rows that a layout is fitted on, unless they are more than suffices for any."""
-
-
-class Situation:
-    """A table as the optimiser sees it: its files, the recent scans, what is unclustered and what drifted."""
-
-    def __init__(
-        self, runtime: Runtime, files: TableFiles, scans: Sequence[LoggedScan], policy: Policy, now: datetime
-    ) -> None:
-        """Look; no job is run."""
-        if files.format != "delta":
-            raise SkipstoneError(
-                f"{files.root} is a directory of Parquet files, which cannot be replaced in one step; make "
-                "it a Delta table first (skipstone optimize --convert)."
-            )
-        self.files = files
-        self.runtime = runtime
-        self.policy = policy
-        since = now - timedelta(days=policy.window_days)
-        self.scans = [scan for scan in scans if scan.time >= since]
-        catalog = runtime.catalog(files.root)
-        newest, store = newest_layout(files.files, catalog), runtime.store(files.root)
-        self._newest = newest
-        rows = load_layout(store, newest).block_rows if newest and has_layout(store, newest) else 0
-        self.unclustered: Counts = (
-            unclustered_files(files.files, catalog, rows) if newest else np.arange(len(files.files))
-        )
-        self.layouts: tuple[LayoutDrift, ...] = drift_of_layouts(runtime, files, self.scans, policy, now)
-
-    @property
-    def unclustered_bytes(self) -> int:
-        """Stored bytes that no layout covers."""
-        return int(self.files.files.sizes[self.unclustered].sum())
-
-    @property
-    def block_bytes(self) -> int:
-        """How large a block of new data is meant to be."""
-        return default_block_bytes(int(self.files.files.sizes.sum()))
-
-    @property
-    def awaited_bytes(self) -> int:
-        """How many unclustered bytes are awaited before anything is estimated."""
-        if self.policy.block_rows is None:
-            return int(self.policy.new_blocks * self.block_bytes)
-        catalog = self.runtime.catalog(self.files.root)
-        rows = int(catalog.blocks.rows[catalog.blocks.rows > 0].sum())
-        known = int(catalog.files.sizes[catalog.blocks.rows > 0].sum())
-        # Without a catalog the size of a row is not known before it is read; the blocks are counted then.
-        return int(self.policy.new_blocks * self.policy.block_rows * known / rows) if rows else 0
-
-    @property
-    def drift(self) -> float | None:
-        """The table's drift; None if it has no layout."""
-        return drift_of_table(self.layouts, self.files)
-
-    @property
-    def asked(self) -> dict[str, float]:
-        """What the recent queries are about: the shares of the most frequent kinds of predicates."""
-        forms = forms_of([(scan.filter, float(scan.count)) for scan in self.scans])
-        return dict(islice(forms.items(), _MOST_FORMS))
-
-    @property
-    def proven(self) -> LayoutRecord | None:
-        """The newest layout, if there are recent queries and they have not drifted away from it."""
-        mine = (layout for layout in self.layouts if layout.record.id == self._newest and self.scans)
-        return next((each.record for each in mine if not each.drifted(self.policy)), None)
-
-    def numbers(self) -> dict[str, Any]:
-        """What every decision is written down with."""
-        return {
-            "table_version": int(self.files.handle.version()),
-            "table_files": len(self.files.files),
-            "table_bytes": int(self.files.files.sizes.sum()),
-            "logged_scans": sum(scan.count for scan in self.scans),
-            "unclustered_files": len(self.unclustered),
-            "unclustered_bytes": self.unclustered_bytes,
-            "awaited_bytes": self.awaited_bytes,
-            "drift": self.drift,
-            "drift_threshold": self.policy.drift,
-            "asked": self.asked,
-            "layouts": [
-                {"id": layout.record.id, "strategy": layout.record.strategy, **layout.drift.to_dict()}
-                for layout in self.layouts
-            ],
-        }
 
 
 def auto(

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from skipstone.catalog.decisions import Decision, load_decisions
-from skipstone.optimize.auto import Situation
+from skipstone.optimize.situation import Situation
 
 __all__ = ["AutoStatus", "auto_status"]
 
