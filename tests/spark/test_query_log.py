@@ -272,7 +272,7 @@ def test_a_log_that_cannot_be_written_stays_on_local_disk_until_it_can(
 
 
 def spilled(recorder: Recorder) -> list[Path]:
-    return sorted(recorder._folder.glob("*.jsonl"))
+    return sorted(recorder.folder.path.glob("*.jsonl"))
 
 
 def test_a_table_that_cannot_be_written_costs_one_attempt_a_round_and_two_files(

@@ -1,93 +1,42 @@
 """Recording: the Python half of the query log's listener, and the thread that empties its files.
 
-A file's name is the name of its batch, so it is marked as tried before it is first offered: from then on its
-lines can only be offered under that name, for they may be in a table's log already. A table that refuses them
-is not asked again in the same round, and what else waits for it, having never been offered, is put together
-in a few files. So a log that cannot be written costs one attempt a round, however long that lasts.
+A table that refuses the lines of a file is not asked again in the same round, and what else waits for it,
+having never been offered, is put together in a few files. So a log that cannot be written costs one attempt
+a round, however long that lasts.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import os
-import re
 import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from skipstone.catalog import stamp
-from skipstone.predicate.normalize import normalize_filter
-from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.janino import new_instance
+from skipstone.spark.log_files import SpillFile, SpillFolder
+from skipstone.spark.log_lines import root_of, scan_of
 from skipstone.spark.log_settings import LogSettings
 from skipstone.spark.log_table import LogTable, as_arrow
-from skipstone.spark.runtime import Question, Runtime
+from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import BASE
 from skipstone.workload.log import LoggedScan, redact
 
-__all__ = ["Recorder", "scan_of"]
+__all__ = ["Recorder"]
 
 LOG = logging.getLogger("skipstone")
-_EXPRESSION_ID = re.compile(r"#\d+L?")
-_FILE = re.compile(
-    r"(?P<batch>(?P<owner>[^.]+)\.(?P<number>w?\d+))(?P<tried>\.tried)?(?:\.by-(?P<taker>[^.]+))?\.jsonl"
-)
 _SETTLE_SECONDS = 2.0
-_WAITING_FILES = 8
 _MOST_PROBLEMS = 20
 _TOO_LONG = "the log could not be written for too long"
 _UNREADABLE = "a scan could not be read"
-
-
-def scan_of(line: str | bytes) -> tuple[str, LoggedScan]:
-    """The table's root and the scan that a line of the listener describes."""
-    found = json.loads(line)
-    asked = found["question"]
-    # Numbers that Spark gives to columns anew in each query would make every filter look different.
-    asked["unusable"] = [(code, _EXPRESSION_ID.sub("", text)) for code, text in asked["unusable"]]
-    question = Question.read(asked)
-    return question.root, LoggedScan(
-        time=datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=found["started"]),
-        filter=normalize_filter(question.filter),
-        columns=_physical(question.names, found["columns"]),
-        files_total=found["files_total"],
-        files_read=found["files_read"],
-        bytes_read=found["bytes_read"],
-        rows_read=found["rows_read"],
-        rows_needed=found["rows_needed"],
-        seconds=found["seconds"],
-        user=found["user"],
-        application=found["application"],
-    )
-
-
-def _physical(names: ColumnNames, columns: Sequence[str]) -> tuple[str, ...]:
-    """The stored columns among those that a scan returns."""
-    resolved = [names.resolve((), column) for column in columns]
-    return tuple(column.path[0] for column in resolved if column.problem != "UNKNOWN_COLUMN")
-
-
-@dataclass(frozen=True, slots=True)
-class _SpillFile:
-    """A closed file of the listener's lines; ``batch`` is its name whoever has it now.
-
-    What is in a ``tried`` file may be in a table's log already.
-    """
-
-    path: Path
-    batch: str
-    tried: bool
-    size: int
-    modified: int
 
 
 class Recorder:
@@ -98,9 +47,7 @@ class Recorder:
         self.settings = settings
         self._spark = spark
         self._runtime = runtime
-        self._folder = Path(settings.spill_directory)
         self._left: list[bytes] = []
-        self._waiting = 0
         self._dropped: Counter[str] = Counter()
         self._problems: dict[str, None] = {}
         self._guard = threading.Lock()
@@ -113,12 +60,19 @@ class Recorder:
             settings.queue_size,
             settings.spill_bytes,
         )
+        self.folder = SpillFolder(
+            Path(settings.spill_directory),
+            str(self.listener.id()),
+            settings.spill_bytes,
+            lambda holder: bool(self.listener.mayRun(holder)),
+            self._tell,
+        )
         self._thread = threading.Thread(target=self._work, name="skipstone-query-log", daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
         # What an earlier session left behind comes first, if there is anything.
-        due = time.monotonic() + (0.0 if self._abandoned() else self.settings.interval_seconds)
+        due = time.monotonic() + (0.0 if self.folder.abandoned() else self.settings.interval_seconds)
         while not self._ended.wait(self.settings.spill_seconds) and self._runs():
             if time.monotonic() >= due:
                 self.flush()
@@ -171,7 +125,7 @@ class Recorder:
     def _take_all(self) -> None:
         self._left += [line.encode() for line in self.listener.rotate().split("\n") if line]
         failing: set[str] = set()
-        for file in self._files():
+        for file in self._closed_files():
             self._safely(self._take, file, failing)
         left: list[bytes] = []
         for root, lines in self._by_root(self._left).items():
@@ -179,89 +133,30 @@ class Recorder:
         self._left = left
         self._keep_within_bounds()
 
-    def _take(self, file: _SpillFile, failing: set[str]) -> None:
+    def _take(self, file: SpillFile, failing: set[str]) -> None:
         """Offer what a file holds to the tables that are not failing, and keep the rest on disk."""
-        *lines, cut = file.path.read_bytes().split(b"\n")
+        lines, cut = file.read()
         if cut:
             self._drop("the last line of a file was cut off", 1)
         found = self._by_root(lines)
         waits = [line for root in found if root in failing for line in found[root]]
-        if lines and len(waits) == len(lines) and not cut and self._stays(file):
+        if lines and len(waits) == len(lines) and not cut and self.folder.stays(file):
             return
         tried = file.tried
         if not tried and len(waits) < len(lines):
-            file = _marked(file)
+            file = file.marked()
         kept: list[bytes] = []
         for root in [root for root in found if root not in failing]:
             kept += self._offer(root, found[root], file.batch, failing)
         if tried:
             kept += waits
         else:
-            self._wait(waits)
+            self.folder.wait(waits)
         if not kept or len(kept) < len(lines) or cut:
-            _rewrite(file.path, kept)
+            file.keep(kept)
 
-    def _stays(self, file: _SpillFile) -> bool:
-        """Whether a file that only waits is left as it is: what was tried, and what was put together here."""
-        return file.tried or file.batch.startswith(f"{self.listener.id()}.w")
-
-    def _wait(self, lines: Sequence[bytes]) -> None:
-        """Put lines that were never offered to a file of such lines, up to a part of what may wait."""
-        if not lines:
-            return
-        data = b"".join(line + b"\n" for line in lines)
-        path = self._waiting_path()
-        size = path.stat().st_size if path.exists() else self.settings.spill_bytes
-        if size + len(data) > self.settings.spill_bytes / _WAITING_FILES:
-            # A file that was offered has another name now, and its number is never used again.
-            self._waiting += 1
-            path = self._waiting_path()
-        _add(path, data)
-
-    def _waiting_path(self) -> Path:
-        return self._folder / f"{self.listener.id()}.w{self._waiting}.jsonl"
-
-    def _files(self) -> list[_SpillFile]:
-        """The closed files of this and of ended applications: first what was tried, then the oldest."""
-        own, current = str(self.listener.id()), int(self.listener.number())
-        found = []
-        for path, match in self._matches():
-            try:
-                file = self._closed(path, match, own, current)
-            except FileNotFoundError:  # another session was faster
-                continue
-            except OSError as problem:
-                self._tell(some_sentence_of(problem))
-                continue
-            found += [] if file is None else [file]
-        return sorted(found, key=lambda file: (not file.tried, file.modified, file.path.name))
-
-    def _closed(self, path: Path, match: re.Match[str], own: str, current: int) -> _SpillFile | None:
-        """The file, taken over if its holder has ended; None if somebody may still write it."""
-        holder = match["taker"] or match["owner"]
-        if holder != own:
-            if self._may_run(holder):
-                return None
-            path = path.rename(path.with_name(f"{match['batch']}{match['tried'] or ''}.by-{own}.jsonl"))
-        elif match["owner"] == own and match["number"].isdigit() and int(match["number"]) >= current:
-            return None
-        state = path.stat()
-        return _SpillFile(path, match["batch"], bool(match["tried"]), state.st_size, state.st_mtime_ns)
-
-    def _may_run(self, holder: str) -> bool:
-        try:
-            return bool(self.listener.mayRun(holder))
-        except Exception as problem:  # a name that nobody understands is not ours
-            self._tell(f"nobody can tell whether {holder} still runs ({some_sentence_of(problem)})")
-            return True
-
-    def _matches(self) -> list[tuple[Path, re.Match[str]]]:
-        paths = sorted(self._folder.glob("*.jsonl"))
-        return [(path, match) for path in paths if (match := _FILE.fullmatch(path.name))]
-
-    def _abandoned(self) -> bool:
-        holders = {match["taker"] or match["owner"] for _, match in self._matches()}
-        return any(not self._may_run(holder) for holder in holders)
+    def _closed_files(self) -> list[SpillFile]:
+        return self.folder.closed(int(self.listener.number()))
 
     def _keep_within_bounds(self) -> None:
         """Drop the oldest of what could not be appended, once it is too much."""
@@ -271,14 +166,14 @@ class Recorder:
             size -= len(self._left.pop(0))
         if held > len(self._left):
             self._drop(_TOO_LONG, held - len(self._left))
-        files = self._files()
+        files = self._closed_files()
         size = sum(file.size for file in files)
         for file in files:
             if size > self.settings.spill_bytes:
                 self._safely(self._forget, file)
                 size -= file.size
 
-    def _forget(self, file: _SpillFile) -> None:
+    def _forget(self, file: SpillFile) -> None:
         lines = file.path.read_bytes().count(b"\n")
         file.path.unlink()
         self._drop(_TOO_LONG, lines)
@@ -290,7 +185,7 @@ class Recorder:
         found: dict[str, list[bytes]] = defaultdict(list)
         for line in lines:
             try:
-                found[json.loads(line)["question"]["root"]].append(line)
+                found[root_of(line)].append(line)
             except Exception as problem:
                 self._drop(_UNREADABLE, 1, problem)
         return found
@@ -300,7 +195,7 @@ class Recorder:
         found: list[tuple[bytes, LoggedScan]] = []
         for line in lines:
             try:
-                scan = scan_of(line)[1]
+                scan = scan_of(line)
                 found.append((line, redact(scan) if self.settings.redact else scan))
             except Exception as problem:
                 self._drop(_UNREADABLE, 1, problem)
@@ -337,31 +232,3 @@ class Recorder:
     def _drop(self, reason: str, count: int, problem: Exception | None = None) -> None:
         self._dropped[reason] += count
         self._tell(reason if problem is None else f"{reason} ({type(problem).__name__}: {problem})")
-
-
-def _marked(file: _SpillFile) -> _SpillFile:
-    """The same file, marked as tried."""
-    name = file.path.name.replace(file.batch, f"{file.batch}.tried", 1)
-    return replace(file, path=file.path.rename(file.path.with_name(name)), tried=True)
-
-
-def _add(path: Path, data: bytes) -> None:
-    """Append to a file that only its owner can read, all or nothing."""
-    before = path.stat().st_size if path.exists() else 0
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-            file.write(data)
-    except OSError:
-        os.truncate(path, before)
-        raise
-
-
-def _rewrite(path: Path, lines: Sequence[bytes]) -> None:
-    """Let a file have these lines and no others; without any it is deleted."""
-    if not lines:
-        path.unlink()
-        return
-    scratch = path.with_suffix(".new")
-    with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.writelines(line + b"\n" for line in lines)
-    scratch.replace(path)
