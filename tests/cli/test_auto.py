@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -26,10 +29,13 @@ def asked(cli: Cli, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Mon
         "delta"
     ).save(str(path))
     queries = tmp_path / "queries.jsonl"
-    queries.write_text(
-        '{"sql": "SELECT note FROM orders WHERE k < 100", "count": 30}\n'
-        '{"sql": "SELECT note FROM orders WHERE k >= 3800", "count": 30}\n'
-    )
+    asked = {"SELECT note FROM orders WHERE k < 100": 4, "SELECT note FROM orders WHERE k >= 3800": 2}
+    now = datetime.now(UTC)
+    lines = [
+        {"sql": sql, "count": 30, "timestamp": (now - timedelta(days=days)).isoformat()}
+        for sql, days in asked.items()
+    ]
+    queries.write_text("\n".join(map(json.dumps, lines)))
     assert cli.json("log", "import", path, "--queries", queries)["added"] == 2
     return path
 
@@ -45,7 +51,7 @@ def test_the_loop_shows_its_state_says_what_it_would_do_does_it_and_writes_it_do
     would = cli("auto", asked, "--dry-run", *OPTIONS).stdout
     assert would.startswith("Would rewrite 4 files of new data")
     assert "[PAYS]" in would
-    assert "runs of the log" in would
+    assert re.search(r"pays after   [\d.]+ runs of the log; [\d.]+ days at the observed rate", would)
     assert cli.json("auto", asked, *OPTIONS)["decisions"] == [], "a dry run leaves no trace"
 
     decision = cli.json("auto", asked, "--once", *OPTIONS)

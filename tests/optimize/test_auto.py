@@ -393,6 +393,27 @@ def test_rows_are_appended_whatever_has_become_of_the_log(spark: SparkSession, s
     assert table.frame().count() == 15_000
 
 
+@pytest.mark.parametrize("damage", ["cut off", "of a kind that nobody knows", "of a newer version"])
+def test_rows_are_appended_whatever_has_become_of_their_layout(
+    spark: SparkSession, laid_out: skipstone.Table, damage: str
+) -> None:
+    table = laid_out
+    (record,) = (Path(table.source) / "_skipstone" / "layouts").glob("*.json")
+    text = record.read_text()
+    match damage:
+        case "cut off":
+            record.write_text(text[: len(text) // 2])
+        case "of a kind that nobody knows":
+            record.write_text(text.replace('"kind": "tree"', '"kind": "forest"'))
+        case _:
+            record.write_text(text.replace('"format": ', '"format": 9'))
+    assert record.read_text() != text
+    record.with_name(f".{record.name}.crc").unlink(missing_ok=True)
+    rows = spark.read.format("delta").load(table.source).where("id < 3000")
+    assert table.append(rows, POLICY, EAGER).code != "LAID_OUT"
+    assert table.frame().count() == 15_000
+
+
 def test_a_parquet_directory_cannot_arrange_itself_and_keeps_its_rows(
     spark: SparkSession, shipments: Make
 ) -> None:

@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.catalog.layouts import LayoutRecord
-from skipstone.layout.assignment import blocks_of
+from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.layout.codec import assignment_from_json
 from skipstone.predicate.blocks import Counts
 from skipstone.spark.assign import BLOCK, LogicalNames, arranged, with_block
@@ -98,15 +98,16 @@ def arrive(
     if not _fits(spark, files, rows):
         return None
     arrival = Arrival(files, record, rows.count(), f"skipstone {uuid.uuid4().hex}")
-    blocks = blocks_of(assignment_from_json(dict(record.assignment)))
-    wanted = round(arrival.rows / record.block_rows)
-    if not 2 <= wanted <= _MOST_GROWTH * blocks:
-        return None
     try:
+        assignment = assignment_from_json(dict(record.assignment))
+        wanted = round(arrival.rows / record.block_rows)
+        if not 2 <= wanted <= _MOST_GROWTH * blocks_of(assignment):
+            return None
         session = copied_session(spark, {**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
-        placed = _placed(session, files, record, rows, min(wanted, blocks))
+        placed = _placed(session, files, record, assignment, rows, wanted)
     except Exception as problem:
-        # Such as a column that the layout goes by and that was dropped since. Nothing was written yet.
+        # Such as a record that cannot be read, or a column that the layout goes by and that was dropped
+        # since. Nothing was written yet.
         LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
         return None
     try:
@@ -142,11 +143,17 @@ def _fits(spark: SparkSession, files: TableFiles, rows: DataFrame) -> bool:
 
 
 def _placed(
-    session: SparkSession, files: TableFiles, record: LayoutRecord, rows: DataFrame, wanted: int
+    session: SparkSession,
+    files: TableFiles,
+    record: LayoutRecord,
+    assignment: Assignment,
+    rows: DataFrame,
+    wanted: int,
 ) -> DataFrame:
-    """The rows in so many partitions, each with some neighbouring blocks of the layout."""
-    assignment = assignment_from_json(dict(record.assignment))
+    """The rows in so many partitions, each with one or some neighbouring blocks of the layout."""
+    blocks = blocks_of(assignment)
+    partitions = min(wanted, blocks)
     names = LogicalNames.of(ColumnNames.from_schema(files.schema))
-    coarse = f"CAST(CAST({BLOCK} AS BIGINT) * {wanted} div {blocks_of(assignment)} AS INT)"
+    coarse = f"CAST(CAST({BLOCK} AS BIGINT) * {partitions} div {blocks} AS INT)"
     numbered = with_block(in_session(session, rows), assignment, names)
-    return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), wanted, record.sort)
+    return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), partitions, record.sort)
