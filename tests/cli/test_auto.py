@@ -76,8 +76,9 @@ def test_only_one_thing_can_be_asked_of_the_loop(cli: Cli, orders: Path) -> None
     assert "only one of them can be given" in result.stderr
 
 
-def test_a_layout_that_does_not_exist_is_refused_in_one_sentence(cli: Cli, asked: Path) -> None:
+def test_a_layout_or_curve_that_does_not_exist_is_refused_in_one_sentence(cli: Cli, asked: Path) -> None:
     assert cli.error("auto", asked, "--once", "--layout", "spiral").startswith("There is no layout spiral;")
+    assert cli.error("auto", asked, "--once", "--curve", "peano").startswith("There is no curve peano;")
 
 
 @pytest.mark.parametrize("mode", [(), ("--dry-run",), ("--once",)])

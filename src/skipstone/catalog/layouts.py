@@ -41,6 +41,11 @@ class LayoutRecord:
     workload: tuple[tuple[Any, float], ...]
     assignment: Mapping[str, Any]
 
+    @property
+    def curve(self) -> str:
+        """The curve that its blocks were cut along, if it is of a kind that has a choice."""
+        return str(self.parameters.get("curve") or "z")
+
 
 def save_layout(store: FileStore, record: LayoutRecord) -> None:
     """Store a layout under its id."""

@@ -48,6 +48,10 @@ def run(
     layout: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Consider only this layout; repeatable.")
     ] = None,
+    curve: Annotated[
+        str | None,
+        typer.Option(help="z or hilbert, for the layout selforg; as in the newest layout by default."),
+    ] = None,
     block_rows: BlockRows = None,
     more: MoreTables = None,
     as_json: AsJson = False,
@@ -67,6 +71,7 @@ def run(
         step_bytes=int(step_mb * 1e6),
         block_rows=block_rows,
         layouts=tuple(layout) if layout else None,
+        curve=curve,
     )
     opened = open_table(table, more)
     if watch:

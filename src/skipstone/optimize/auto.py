@@ -22,6 +22,7 @@ from skipstone.catalog.decisions import Decision, load_decisions, save_decision
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.contract import Fitted
 from skipstone.layout.layouts import layout_named
+from skipstone.layout.selforg import SELFORG, check_curve
 from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.drift import distance
@@ -74,6 +75,7 @@ def auto(
     """
     for name in policy.layouts or ():
         layout_named(name)
+    check_curve(policy.curve or "z", SELFORG.name)
     with unlogged(spark):
         seen = Situation(runtime, files, scans, policy, clock())
         terms = {"policy": policy.to_dict(), "costs": model.describe()}
@@ -113,7 +115,7 @@ def _considered(
     spark: SparkSession, runtime: Runtime, seen: Situation, model: CostModel, progress: Progress | None
 ) -> Weighed:
     """New data if enough has gathered and it pays, else old data if the workload has drifted."""
-    files, policy = seen.files, seen.policy
+    files, policy = seen.files, replace(seen.policy, curve=seen.curve)
     entries = filters_of(seen.scans)
     if not entries:
         return Weighed(
@@ -222,6 +224,7 @@ def _fit_well(spark: SparkSession, weighed: Weighed, analysis: Analysis) -> tupl
     assert rough is not None
     blocks = rough.total_rows / rough.fitting.block_rows
     rows = int(min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_BLOCK * blocks)))
-    wishes = Wishes(block_rows=rough.fitting.block_rows, sample_rows=rows)
+    fitting = rough.fitting
+    wishes = Wishes(block_rows=fitting.block_rows, sample_rows=rows, curve=fitting.curve)
     prepared = prepare(spark, rough.files, weighed.entries, rough.unusable, wishes, rough.places, analysis)
     return prepared, fit_one(spark, prepared, weighed.layout)

@@ -172,5 +172,4 @@ def _entries(record: LayoutRecord, files: TableFiles) -> tuple[LoggedFilter, ...
 
 
 def _wishes(record: LayoutRecord) -> Wishes:
-    curve = str(record.parameters.get("curve") or "z")
-    return Wishes(block_rows=record.block_rows, partition_by=record.partition_by, curve=curve)
+    return Wishes(block_rows=record.block_rows, partition_by=record.partition_by, curve=record.curve)

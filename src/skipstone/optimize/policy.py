@@ -18,6 +18,7 @@ class Policy:
     * A rewrite must save at least ``margin`` times what it costs.
     * Old data is looked at when the drift is at least ``drift`` over ``drift_queries`` recent queries, at
       most ``step_bytes`` at a time.
+    * ``curve`` is that of the layout ``selforg``; as in the newest layout when not given.
     """
 
     new_blocks: float = 4.0
@@ -29,6 +30,7 @@ class Policy:
     step_bytes: int = 4 << 30
     block_rows: int | None = None
     layouts: tuple[str, ...] | None = None
+    curve: str | None = None
     sample_rows: int | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -91,6 +91,12 @@ class Situation:
         mine = (layout for layout in self.layouts if layout.record.id == self._newest and self.scans)
         return next((each.record for each in mine if not each.drifted(self.policy)), None)
 
+    @property
+    def curve(self) -> str | None:
+        """The curve to cut blocks along: as asked for, or as in the newest layout."""
+        mine = (layout.record for layout in self.layouts if layout.record.id == self._newest)
+        return self.policy.curve or next((record.curve for record in mine), None)
+
     def numbers(self) -> dict[str, Any]:
         """What every decision is written down with."""
         return {

@@ -120,7 +120,8 @@ def weigh(
     sample_rows = policy.sample_rows or int(
         min(SAMPLE_ROWS, max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * least))
     )
-    wishes = Wishes(block_rows=block_rows, sample_rows=sample_rows, rough=True)
+    curve = policy.curve or "z"
+    wishes = Wishes(block_rows=block_rows, sample_rows=sample_rows, rough=True, curve=curve)
     try:
         prepared = prepare(spark, files, fitted_for, (), wishes, places, judges=judges)
     except SkipstoneError as problem:
