@@ -176,7 +176,7 @@ class Table(IndexedTable):
                 copy_to_delta(self.spark, files, output)
             return Table(self.spark, output, self.name)
         if convert and files.format != "delta":
-            convert_to_delta(self.spark, files)
+            convert_to_delta(self.spark, files, None if is_path(self.source) else self.source)
         return self
 
     def optimize_new(self, blocks_worth: float = 2.0, progress: Progress | None = None) -> OptimizeReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skipstone.catalog.decisions import MOST_DECISIONS, Decision, load_decisions, save_decision
+from skipstone.errors import SkipstoneError
 
 
 class Memory:
@@ -55,6 +56,21 @@ def test_only_the_newest_decisions_are_kept() -> None:
     found = load_decisions(store)
     assert len(found) == MOST_DECISIONS
     assert found[-1].numbers["bytes"] == MOST_DECISIONS + 9
+
+
+class Vanishing(Memory):
+    """One in which whatever is listed has just been deleted by somebody else."""
+
+    def read(self, path: str) -> bytes:
+        raise SkipstoneError(f"{path} cannot be read: it does not exist.")
+
+
+def test_a_decision_that_somebody_else_has_just_replaced_is_left_out() -> None:
+    store = Vanishing()
+    for minute in (0, 1):
+        save_decision(store, decision(minute, "WAITING"))
+    assert len(store.files) == 2
+    assert load_decisions(store) == ()
 
 
 def test_a_damaged_decision_is_left_out() -> None:

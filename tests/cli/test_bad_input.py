@@ -36,6 +36,12 @@ def no_table(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     raise AssertionError
 
 
+def test_several_directories_are_no_table(cli: Cli, spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        spark.range(5).write.parquet(str(tmp_path / "several" / name))
+    assert cli.error("index", f"{tmp_path}/several/*").endswith("is several directories; a table is one.")
+
+
 @pytest.mark.parametrize("no_table", ["missing", "empty", "csv", "file"], indirect=True)
 @pytest.mark.parametrize("command", [["index"], ["status"], ["explain", "SELECT 1"]], ids=lambda c: c[0])
 def test_a_path_that_is_no_table_is_named(cli: Cli, no_table: Path, command: list[str]) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.checks import assert_same, assert_skips, indexed, settings, write_files
 
 import skipstone
+from skipstone.workload.queries import Query, Workload
 
 MOMENTS = ("1400-03-01 00:00:00", "1890-12-31 23:00:00", "2024-03-30 22:00:00", "2024-03-31 22:00:00")
 ZONES = ("UTC", "America/Los_Angeles", "Asia/Kolkata", "Europe/Amsterdam")
@@ -145,6 +146,31 @@ def test_int96_timestamps_that_are_converted_by_the_session_zone(spark: SparkSes
     assert_skips(table, "SELECT ts FROM int96 WHERE ts = '2024-01-02 12:00:00'", rows=1, read=1)
     with settings(spark, spark__sql__session__timeZone="Asia/Tokyo"):
         assert_same(spark, "SELECT ts FROM int96 WHERE ts = '2024-01-02 12:00:00'", rows=1)
+
+
+@pytest.mark.parametrize("format_", ["parquet", "delta"])
+def test_nothing_is_kept_of_timestamps_in_partition_paths(
+    spark: SparkSession, tmp_path: Path, format_: str
+) -> None:
+    path = tmp_path / "zoned"
+    spark.range(0, 40, 1, 4).selectExpr(
+        "id", "TIMESTAMP'2024-01-01 12:00:00' + make_interval(0, 0, 0, CAST(id DIV 10 AS INT)) AS p"
+    ).write.partitionBy("p").format(format_).save(str(path))
+    table = skipstone.table(spark, f"zoned={path}")
+    with pytest.raises(skipstone.SkipstoneError, match="ZONED_PARTITION"):
+        table.index(features=["p >= '2024-01-01 00:00:00' AND id < 20"])
+    with pytest.raises(skipstone.SkipstoneError, match="ZONED_PARTITION"):
+        table.index(expressions=["unix_micros(p)"])
+    table.index(features=["id < 20"])
+    assert "p" not in table.index(rebuild=True).columns
+    assert_skips(table, "SELECT id FROM zoned WHERE id < 5 AND p < '2025-01-01'", rows=5, read=1)
+    if format_ == "delta":
+        asks = Query("SELECT * FROM zoned WHERE p >= '2024-01-03 00:00:00' AND id % 2 = 0", count=20)
+        report = table.optimize(Workload((asks, Query("SELECT * FROM zoned WHERE id < 15"))), "qdtree", 10)
+        assert report.layout_id
+        status = table.status()
+        assert status.features
+        assert not [text for text in status.features if "p >=" in text]
 
 
 def test_timestamps_in_partition_paths_follow_the_session_zone(spark: SparkSession, tmp_path: Path) -> None:

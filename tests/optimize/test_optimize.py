@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -185,6 +186,38 @@ def test_a_parquet_directory_needs_an_output_or_a_conversion(
     assert 0 < scan.files_read < scan.files_total
     table.optimize(log, "qdtree", block_rows=600, convert=True)
     assert table.files().format == "delta"
+    assert hash_of(table.frame()) == before
+
+
+def test_a_table_of_a_catalog_is_converted_with_its_entry_there(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.range(3_000).selectExpr("id", "CAST(id % 2 AS INT) AS part")
+    rows.write.partitionBy("part").format("parquet").option("path", str(tmp_path / "t")).saveAsTable("parts")
+    try:
+        table = skipstone.table(spark, "parts")
+        before = hash_of(table.frame())
+        queries = Workload((Query("SELECT * FROM parts WHERE id < 100"),))
+        table.optimize(queries, "range", block_rows=300, convert=True)
+        assert table.files().format == "delta"
+        assert hash_of(spark.table("parts")) == before == hash_of(table.frame())
+        spark.sql("INSERT INTO parts VALUES (5000, 0)")
+        assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3_001
+    finally:
+        spark.sql("DROP TABLE IF EXISTS parts")
+
+
+def test_a_directory_with_files_that_spark_does_not_read_is_not_converted(
+    shipments: Make, log: Workload
+) -> None:
+    table = shipments("parquet")
+    before = hash_of(table.frame())
+    aside = Path(table.source) / "aside"
+    aside.mkdir()
+    some = next(Path(table.source).glob("*.parquet"))
+    shutil.copy(some, aside / "part-of-another.parquet")
+    assert hash_of(table.frame()) == before
+    with pytest.raises(skipstone.SkipstoneError, match=r"belong to it \(aside/part-of-another.parquet\)"):
+        table.optimize(log, "qdtree", block_rows=600, convert=True)
+    assert not (Path(table.source) / "_delta_log").exists()
     assert hash_of(table.frame()) == before
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import skipstone
@@ -13,7 +15,7 @@ from skipstone.errors import TableChangedError
 from skipstone.spark import rewrite
 from skipstone.spark.copied import copied_session, in_session
 from skipstone.spark.rewrite import Rewriting
-from skipstone.spark.row_hash import RowHash, hash_of
+from skipstone.spark.row_hash import RowHash, hash_of, total_hash
 from skipstone.workload.queries import Workload
 
 Make = Callable[..., skipstone.Table]
@@ -160,12 +162,52 @@ def test_rows_that_do_not_agree_are_never_committed(
     assert data_files(table) == files
 
 
-@pytest.mark.parametrize("setting", ["delta.appendOnly", "delta.enableRowTracking"])
-def test_tables_that_must_not_be_rewritten_are_refused(
-    spark: SparkSession, shipments: Make, log: Workload, setting: str
+@pytest.mark.parametrize("damage", ["missing", "corrupt"])
+def test_a_file_that_cannot_be_read_stops_a_rewrite_even_if_the_session_ignores_it(
+    spark: SparkSession, shipments: Make, log: Workload, damage: str, tmp_path: Path
 ) -> None:
     table = shipments()
-    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
+    version = int(table.files().handle.version())
+    *_, file = sorted(Path(table.source).glob("*.parquet"))
+    healthy = file.read_bytes()
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
+    spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(healthy[:4] + bytes(len(healthy) // 2) + healthy[4 + len(healthy) // 2 :])
+    assert table.frame().selectExpr("sum(id)", "max(price)", "max(weight)").count() == 1
+    for output in (None, str(tmp_path / "copy")):
+        with pytest.raises((skipstone.SkipstoneError, PySparkException, Py4JJavaError)):
+            table.optimize(log, "qdtree", block_rows=600, output=output)
+    assert int(table.files().handle.version()) == version
+    file.write_bytes(healthy)
+    assert table.frame().count() == 12_000
+
+
+def test_rows_that_spark_has_counted_twice_are_counted_again(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments()
+    before = hash_of(table.frame())
+    # As after the loss of an executor, whose tasks run again and add to what they have observed before.
+    monkeypatch.setattr(
+        rewrite, "total_hash", lambda seen: RowHash(seen["rows"] + 3_000, total_hash(seen).total + 1)
+    )
+    assert table.optimize(log, "qdtree", block_rows=600).rows == before.rows
+    assert hash_of(table.frame()) == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("delta.appendOnly", "true"), ("delta.enableRowTracking", "true"), ("delta.enableRowTracking", "TRUE")],
+)
+def test_tables_that_must_not_be_rewritten_are_refused(
+    spark: SparkSession, shipments: Make, log: Workload, setting: str, value: str
+) -> None:
+    table = shipments()
+    spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = '{value}')")
     files = data_files(table)
     with pytest.raises(skipstone.SkipstoneError, match=r"append-only|row tracking"):
         table.optimize(log, "qdtree", block_rows=600)

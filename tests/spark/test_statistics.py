@@ -37,7 +37,7 @@ def blocks_of(
     found = table(spark, str(folder)).files()
     order = np.argsort(found.files.paths)
     none = found.frame(spark, np.zeros(0, np.int64))
-    kept = columns_to_keep(found.schema, found.partition_schema)
+    kept = columns_to_keep(found.schema)
     kept += expressions_to_keep(spark, none, found.schema, expressions)
     wanted = features_to_keep(spark, none, found.schema, features)
     values = {item.expr: known[item.sql.strip("`")] for item in kept if item.sql.strip("`") in known}
@@ -183,7 +183,7 @@ def test_a_string_that_fills_the_readers_whole_buffer_is_still_remembered(
     path.mkdir()
     pq.write_table(pa.table({"s": rows}), path / "part-000.parquet", use_dictionary=False)
     found = table(spark, str(path)).files()
-    blocks = compute(spark, found, np.arange(1), columns_to_keep(found.schema, found.partition_schema), ())
+    blocks = compute(spark, found, np.arange(1), columns_to_keep(found.schema), ())
     assert bounds(column(blocks, "s")) == [("a" * 64, "z" * 63 + "{")]
 
 
@@ -192,7 +192,7 @@ def test_invalid_utf8_gives_no_bound(spark: SparkSession, tmp_path: Path) -> Non
     values = ", ".join(f"cast(X'{text}' AS string)" for text in ("FF", "61"))
     spark.sql(f"SELECT explode(array({values})) AS s").coalesce(1).write.parquet(str(path))
     found = table(spark, str(path)).files()
-    blocks = compute(spark, found, np.arange(1), columns_to_keep(found.schema, found.partition_schema), ())
+    blocks = compute(spark, found, np.arange(1), columns_to_keep(found.schema), ())
     assert bounds(column(blocks, "s")) == [("a", None)]
 
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from skipstone.catalog.store import FOLDER, FileStore
+from skipstone.errors import SkipstoneError
 
 __all__ = ["DECISIONS", "Decision", "load_decisions", "save_decision"]
 
@@ -72,5 +73,5 @@ def _names(store: FileStore) -> list[str]:
 def _read(store: FileStore, name: str) -> Decision | None:
     try:
         return Decision(**json.loads(store.read(f"{DECISIONS}/{name}")))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, SkipstoneError):  # another session may just have deleted it
         return None

@@ -11,6 +11,7 @@ lost and leaves the table to the winner.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -44,6 +45,7 @@ from skipstone.workload.log import LoggedScan, filters_of
 
 __all__ = ["auto"]
 
+LOG = logging.getLogger("skipstone")
 _GROWTH = 1.25
 """How much more new data or logged queries there must be before a no is questioned."""
 _ESTIMATED_NO = frozenset({"READ_TOO_LITTLE", "NOTHING_TO_GAIN", "DOES_NOT_PAY", "CANNOT_FIT"})
@@ -87,7 +89,18 @@ def auto(
             decision = Decision(clock().isoformat(), False, weighed.code, weighed.sentence, numbers)
         else:
             decision = _acted(spark, runtime, weighed, numbers, progress, clock)
-        return save_decision(runtime.store(files.root), decision) if act else decision
+        return _written_down(runtime, files.root, decision) if act else decision
+
+
+def _written_down(runtime: Runtime, root: str, decision: Decision) -> Decision:
+    try:
+        return save_decision(runtime.store(root), decision)
+    except SkipstoneError as problem:
+        if not decision.acted:
+            raise
+        # Whoever sees it fail would take the table for untouched.
+        LOG.warning("%s was rewritten, but the decision could not be written down: %s", root, problem)
+        return decision
 
 
 def _same_as_before(seen: Situation, terms: Mapping[str, Any], now: datetime) -> Decision | None:

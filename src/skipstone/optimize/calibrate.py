@@ -163,7 +163,7 @@ class _Bench:
             assign=lambda frame: with_block(frame, assignment, names),
             blocks=assignment.blocks,
             sort=(_NUMBERS[0],),
-            kept=columns_to_keep(files.schema, files.partition_schema),
+            kept=columns_to_keep(files.schema),
             features=features_to_keep(self._spark, none, files.schema, texts),
             values={},
             layout="calibration",

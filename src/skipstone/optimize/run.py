@@ -185,7 +185,7 @@ def _to_keep(
     """Statistics of all columns, what the layout and the workload want, and what `index` was asked for."""
     files, names = prepared.files, prepared.names
     none = files.frame(spark, np.zeros(0, np.int64))
-    kept = {item.expr: item for item in columns_to_keep(files.schema, files.partition_schema)}
+    kept = {item.expr: item for item in columns_to_keep(files.schema)}
     texts = [names.sql(expr) for expr in prepared.expressions_of(fitted)]
     for item in expressions_to_keep(spark, none, files.schema, texts):
         kept.setdefault(item.expr, item)

@@ -25,6 +25,8 @@ from skipstone.spark.types_json import PHYSICAL_NAME, type_from_object
 __all__ = ["ColumnNames", "ResolvedName", "quoted"]
 
 Path = tuple[str, ...]
+_ZONED = "skipstone.zoned"
+"""By this the JVM marks a timestamp that is read from a partition's path, in the session's time zone."""
 
 
 def quoted(*path: str) -> str:
@@ -107,6 +109,8 @@ def _by_number(metadata: Mapping[str, Any]) -> str:
 def _problem(metadata: Mapping[str, Any]) -> str:
     if any(key.startswith("__") and key.endswith("metadata_col") for key in metadata):
         return "METADATA_COLUMN"
+    if _ZONED in metadata:
+        return "ZONED_PARTITION"
     if "__COLLATIONS" in metadata:
         return "COLLATION"  # in JSON the type is a plain string, and the collation is only here
     # A file without this column reads as the default value, whatever was known about the file.

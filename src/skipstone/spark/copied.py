@@ -6,11 +6,16 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["WIDE", "copied_session", "in_session", "lenient"]
+__all__ = ["WHOLE", "WIDE", "copied_session", "in_session", "lenient"]
 
 WIDE = {"spark.sql.codegen.wholeStage": "false"}
 """For hundreds of expressions at once: outside of whole-stage code they are compiled piece by piece."""
 
+WHOLE = {
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+"""For jobs that must see every row: where a file cannot be read, they fail."""
 
 _LENIENT = {"spark.sql.ansi.enabled": "false"}
 

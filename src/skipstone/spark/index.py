@@ -195,7 +195,7 @@ def _what_to_keep(
     rebuild: bool,
 ) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
     """The columns, what is asked for now, and what earlier runs were asked for."""
-    kept = {item.expr: item for item in columns_to_keep(files.schema, files.partition_schema)}
+    kept = {item.expr: item for item in columns_to_keep(files.schema)}
     for item in expressions_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(expressions))):
         kept.setdefault(item.expr, item)
     wanted = list(features_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(features))))

@@ -36,6 +36,7 @@ _SENTENCES = {
     "COLLATION": "it compares strings under a collation",
     "METADATA_COLUMN": "it reads file metadata",
     "COLUMN_DEFAULT": "it reads a column with a default for older files",
+    "ZONED_PARTITION": "it reads a timestamp from a partition's path, where the session's time zone decides",
 }
 
 
@@ -48,15 +49,11 @@ class Kept:
     type: Type
 
 
-def columns_to_keep(schema: str, partition_schema: str) -> tuple[Kept, ...]:
+def columns_to_keep(schema: str) -> tuple[Kept, ...]:
     """All columns and struct fields whose values have an order that outlives the session."""
     names = ColumnNames.from_schema(schema)
-    partitions = {field["name"]: field for field in json.loads(partition_schema)["fields"]}
     kept = []
     for name, field in _fields(json.loads(schema)["fields"]):
-        # A timestamp in a partition's path is read in the session's time zone: no fixed value.
-        if name[0] in partitions and partitions[name[0]]["type"] == "timestamp":
-            continue
         resolved = _resolve(names, name)
         type_ = type_from_object(field["type"])
         if resolved is not None and type_.kind not in _UNSUPPORTED:

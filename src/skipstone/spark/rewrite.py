@@ -2,8 +2,8 @@
 
 Steps: begin, check, write, measure, verify, publish, commit. New files are no part of the table until the
 commit, which is one Delta commit that changes no data. The rows read are counted and hashed on their way
-to the new files, the rows of the new files when their statistics are computed; only when both agree is
-anything committed. Statistics are published just before: entries are keyed by files, so those of files
+to the new files, and those of the new files when these are read back; only when both agree is anything
+committed. Statistics are published just before: entries are keyed by files, so those of files
 that never become part of the table harm nobody. A crash at any point leaves the old table or the new one.
 So nothing is deleted once the commit has begun, unless it is certain that it was refused.
 """
@@ -26,7 +26,7 @@ from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.spark.assign import arranged
 from skipstone.spark.column_names import quoted
-from skipstone.spark.copied import WIDE, copied_session
+from skipstone.spark.copied import WHOLE, WIDE, copied_session
 from skipstone.spark.failures import reason_of
 from skipstone.spark.index import settings_of
 from skipstone.spark.janino import new_instance
@@ -52,6 +52,7 @@ IN_PLACE = {
     _AUTO_COMPACT: "false",
     # Decision trees can be large.
     **WIDE,
+    **WHOLE,
     "spark.skipstone.enabled": "false",
 }
 """Settings under which files are written block by block."""
@@ -109,22 +110,22 @@ class Rewriting:
 
     def _check(self) -> None:
         properties: dict[str, str] = json.loads(self._handle.properties())
-        if properties.get("delta.enableRowTracking") == "true":
+        if _is_set(properties, "delta.enableRowTracking"):
             raise SkipstoneError(
                 f"{self.before.root} has row tracking, whose row ids a rewrite would change; "
                 "disable delta.enableRowTracking first."
             )
-        if properties.get("delta.appendOnly") == "true":
+        if _is_set(properties, "delta.appendOnly"):
             raise SkipstoneError(
                 f"{self.before.root} is append-only (delta.appendOnly), so it cannot be rewritten."
             )
         for name in _COMPACTING:
-            if properties.get(name, "").lower() == "true":
+            if _is_set(properties, name):
                 raise SkipstoneError(
                     f"{self.before.root} has {name}, by which Delta would merge the new blocks after the "
                     f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
                 )
-        if self._spark.conf.get(_AUTO_COMPACT, "false") == "true":
+        if str(self._spark.conf.get(_AUTO_COMPACT, "false")).lower() == "true":
             raise SkipstoneError(
                 f"This session has {_AUTO_COMPACT}, by which Delta would merge the new blocks of "
                 f"{self.before.root} after the next write; unset it first."
@@ -157,6 +158,9 @@ class Rewriting:
             statistics = compute(self._spark, written, everything, plan.kept, plan.features, plan.values)
         with watch(self._spark, progress, "verifying rows"):
             found = hash_of(written.frame(self._session, everything))
+        if found != read and read.rows > found.rows:
+            # Spark counts the rows of a task again when its output was lost with an executor.
+            read = hash_of(self.live(plan.chosen))
         if found != read:
             raise SkipstoneError(
                 f"The rewrite of {self.before.root} was stopped before its commit: "
@@ -208,7 +212,11 @@ class Rewriting:
             return version
 
     def _abandon(self) -> None:
-        self._handle.abandon(self._session._jsparkSession)
+        """Delete what was written; if that fails too, the first failure is the one to be told."""
+        try:
+            self._handle.abandon(self._session._jsparkSession)
+        except (Py4JJavaError, PySparkException) as problem:
+            LOG.warning("Files without a commit are left for VACUUM: %s.", reason_of(problem))
 
     def _failure(self, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
         root, reason = self.before.root, reason_of(problem)
@@ -231,6 +239,10 @@ class Rewriting:
             f"The rewrite of {root} failed and nothing was committed: {reason}; files that it may have left "
             "are no part of the table, and VACUUM removes them."
         )
+
+
+def _is_set(properties: Mapping[str, str], name: str) -> bool:
+    return properties.get(name, "").lower() == "true"
 
 
 def _field_names(schema: str) -> list[str]:

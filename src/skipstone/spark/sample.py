@@ -30,6 +30,8 @@ __all__ = ["Drawn", "draw", "ordered_inputs", "packed_bits_sql", "vector_counts"
 
 _WORD_BITS = 62
 _FILE = "__skipstone_file"
+_TEXT_LENGTH = 256
+_MOST_VECTORS = 1_000_000
 _NO_RANK = (Kind.BOOLEAN, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 
 
@@ -83,7 +85,8 @@ def draw(
     read = [*atoms, *columns, *([] if partition is None else [partition])]
     needed = dict.fromkeys(name for expr in read for name in names.top_level(expr))
     some = frame.sample(False, fraction, seed) if fraction < 1.0 else frame
-    kept = some.select(*map(quoted, needed), F.col("_metadata.file_path").alias(_FILE)).persist()
+    file = some.metadataColumn("_metadata")["file_path"]
+    kept = some.select(*map(quoted, needed), file.alias(_FILE)).persist()
     words = packed_bits_sql([names.sql(atom) for atom in atoms])
     wanted: list[SparkColumn] = [F.expr(word).alias(f"b{place}") for place, word in enumerate(words)]
     wanted += [_value(names.sql(expr), expr).alias(f"c{place}") for place, expr in enumerate(columns)]
@@ -109,8 +112,12 @@ def draw(
 
 
 def _value(sql: str, expr: Expr) -> SparkColumn:
+    """A value for the driver; of a long text the beginning, for only its order counts there."""
+    kind = type_of(expr).kind
     value = F.expr(sql)
-    return value.cast("binary") if type_of(expr).kind is Kind.STRING else value
+    if kind not in (Kind.STRING, Kind.BINARY):
+        return value
+    return F.substring(value, 1, _TEXT_LENGTH).cast("binary")
 
 
 def _flat(table: pa.Table, name: str) -> pa.Array:
@@ -139,13 +146,16 @@ def _partition(table: pa.Table, by: Expr | None) -> tuple[npt.NDArray[np.int32] 
 def vector_counts(
     frame: DataFrame, features: Sequence[str], partition: Expr | None, names: LogicalNames
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], list[Value]]:
-    """The distinct feature vectors of a whole frame, how many rows have each, and their partitions."""
+    """The distinct feature vectors of a whole frame, how many rows have each, and their partitions.
+
+    Of more vectors than a driver should hold, those that most rows have.
+    """
     frame = lenient(frame)
     words = [F.expr(word).alias(f"b{place}") for place, word in enumerate(packed_bits_sql(features))]
     key = [] if partition is None else [_value(names.sql(partition), partition).alias("p")]
     keys = [*[f"b{place}" for place in range(len(words))], *(["p"] if key else [])]
-    table: pa.Table = frame.select(*words, *key).groupBy(*keys).agg(F.count(F.lit(1)).alias("n")).toArrow()
-    table = table.combine_chunks()
+    counted = frame.select(*words, *key).groupBy(*keys).agg(F.count(F.lit(1)).alias("n"))
+    table: pa.Table = counted.orderBy(F.desc("n")).limit(_MOST_VECTORS).toArrow().combine_chunks()
     bits = _unpack([_flat(table, f"b{place}") for place in range(len(words))], len(features), table.num_rows)
     counts = _flat(table, "n").to_numpy(zero_copy_only=False).astype(np.int64)
     parts: list[Value] = [None] * table.num_rows

@@ -32,7 +32,7 @@ from pyspark.sql import functions as F
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, Words
 from skipstone.predicate.expr import Column, Expr, Or, Value
 from skipstone.predicate.types import Kind
-from skipstone.spark.copied import WIDE, copied_session
+from skipstone.spark.copied import WHOLE, WIDE, copied_session
 from skipstone.spark.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.kept import Kept
 from skipstone.spark.stored_bounds import TEXT_BYTES, bounds_array
@@ -51,8 +51,7 @@ _SETTINGS = {
     "spark.sql.files.openCostInBytes": _MIGHTY,
     "spark.sql.sources.bucketing.enabled": "false",
     # A row left out for a broken file would be a row lost to skipping.
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
+    **WHOLE,
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.maxFields": "100000",

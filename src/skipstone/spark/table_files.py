@@ -98,7 +98,10 @@ def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
     handle = opener.open(frame._jdf)
     if handle is None:
         raise SkipstoneError(f"{name} is not a Delta table or a directory of Parquet files.")
-    return open_handle(spark, handle, opener)
+    found = open_handle(spark, handle, opener)
+    if not found.root:
+        raise SkipstoneError(f"{name} is several directories; a table is one.")
+    return found
 
 
 def open_handle(spark: SparkSession, handle: Any, opener: Any = None) -> TableFiles:

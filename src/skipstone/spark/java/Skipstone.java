@@ -35,8 +35,10 @@ import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.MetadataBuilder;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimestampType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.collection.Iterator;
@@ -694,7 +696,7 @@ public final class Skipstone {
             } else {
                 doubtful.addAll(partitions);
             }
-            return without(relation.schema(), doubtful).json();
+            return marked(without(relation.schema(), doubtful), relation.partitionSchema()).json();
         }
 
         public String loggedRoot(HadoopFsRelation relation, boolean writing) {
@@ -755,6 +757,41 @@ public final class Skipstone {
             }
         }
         return new StructType((StructField[]) kept.toArray(new StructField[kept.size()]));
+    }
+
+    /** Says of a column that its values depend on the session's time zone. */
+    private static final String ZONED = "skipstone.zoned";
+
+    /**
+     * The schema with a mark at the timestamps among the partition columns: they are read from text, most of it
+     * without a zone, in the session's time zone. Nothing that was seen in one session holds in another.
+     */
+    public static StructType marked(StructType schema, StructType partitions) {
+        java.util.Set zoned = new java.util.HashSet();
+        StructField[] columns = partitions.fields();
+        for (int i = 0; i < columns.length; i++) {
+            if (columns[i].dataType() instanceof TimestampType) {
+                zoned.add(columns[i].name().toLowerCase(java.util.Locale.ROOT));
+            }
+        }
+        if (zoned.isEmpty()) {
+            return schema;
+        }
+        StructField[] fields = (StructField[]) schema.fields().clone();
+        for (int i = 0; i < fields.length; i++) {
+            StructField field = fields[i];
+            if (zoned.contains(field.name().toLowerCase(java.util.Locale.ROOT))) {
+                fields[i] = new StructField(field.name(), field.dataType(), field.nullable(),
+                    new MetadataBuilder().withMetadata(field.metadata()).putBoolean(ZONED, true).build());
+            }
+        }
+        return new StructType(fields);
+    }
+
+    /** The same as JSON; text is the JSON of the schema as it is. */
+    public static String markedJson(String text, StructType schema, StructType partitions) {
+        StructType marked = marked(schema, partitions);
+        return marked == schema ? text : marked.json();
     }
 
     public static Seq emptySeq() {

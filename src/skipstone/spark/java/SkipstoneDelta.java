@@ -2,6 +2,7 @@ package skipstone;
 
 import java.util.BitSet;
 import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.actions.Metadata;
 import org.apache.spark.sql.delta.files.TahoeBatchFileIndex;
 import org.apache.spark.sql.delta.files.TahoeFileIndex;
 import org.apache.spark.sql.delta.stats.DataSize;
@@ -32,9 +33,10 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
 
     public String schema(HadoopFsRelation relation, Skipstone.Table table) {
         FileIndex location = relation.location();
-        return location instanceof PreparedDeltaFileIndex
-            ? ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot().metadata().schemaString()
-            : ((TahoeFileIndex) location).metadata().schemaString();
+        Metadata metadata = location instanceof PreparedDeltaFileIndex
+            ? ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot().metadata()
+            : ((TahoeFileIndex) location).metadata();
+        return Skipstone.markedJson(metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
     /** UPDATE, DELETE and MERGE look for their rows in a batch of files; what they write comes from another scan. */

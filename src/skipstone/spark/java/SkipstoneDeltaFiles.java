@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.actions.Metadata;
 import scala.Option;
 import scala.Product;
 
@@ -44,7 +45,8 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
     }
 
     public String schema() {
-        return snapshot.metadata().schemaString();
+        Metadata metadata = snapshot.metadata();
+        return Skipstone.markedJson(metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
     public String partitionSchema() {

@@ -75,7 +75,7 @@ public class SkipstoneFiles {
         } else {
             doubtful.removeAll(partitions);
         }
-        return Skipstone.without(scan.schema(), doubtful).json();
+        return Skipstone.marked(Skipstone.without(scan.schema(), doubtful), relation.partitionSchema()).json();
     }
 
     public String partitionSchema() {
