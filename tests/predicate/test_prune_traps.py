@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.predicate.prune_cases import D, I, J, L, S, block_set
+from tests.predicate.prune_cases import D, I, J, L, S, W, block_set
 
 from skipstone.predicate.blocks import BlockSet, Statistics
 from skipstone.predicate.expr import (
@@ -225,3 +226,43 @@ def test_integer_overflow_in_an_expression_keeps_the_block(call: Call, rows: lis
         for value in (-(2**31), -1, 0, 1, 2**31 - 1):
             assert skipped(compare(op, call, value), blocks) == [False]
     assert skipped(IsNull(call), blocks) == [False]
+
+
+@pytest.mark.parametrize(("low", "high"), [("-50", "5"), ("-5", "50"), ("-50", "50"), ("-5", "5")])
+@pytest.mark.parametrize("unknown", ["low", "high", "both"])
+def test_wide_decimals_of_unknown_bounds_are_read_whatever_the_other_blocks_hold(
+    low: str, high: str, unknown: str
+) -> None:
+    # 50 is more than 64 bits in units of 10^-18, so one edge may be wide and the other not.
+    arrow = pa.decimal128(38, 18)
+    lows = pa.array([Decimal(low), None if unknown != "high" else Decimal(0)], arrow)
+    highs = pa.array([Decimal(high), None if unknown != "low" else Decimal(100)], arrow)
+    zeros = np.zeros(2, np.int64)
+    blocks = BlockSet.of(np.array([10, 10], np.int64), {W: Statistics(W.type, lows, highs, zeros, zeros)})
+    ten, twenty = (Literal(Decimal(value), W.type) for value in (10, 20))
+    asked = [
+        In(W, (ten, twenty)),
+        Or((Comparison("=", W, ten), Comparison(">", W, twenty))),
+        Or((Comparison("=", W, ten), Comparison("<", W, Literal(Decimal(-90), W.type)))),
+    ]
+    for filter_ in asked:
+        assert not skipped(filter_, blocks)[1], filter_
+
+
+@pytest.mark.parametrize("unit", ["YEAR", "MM", "WEEK"])
+def test_dates_that_are_truncated_to_before_the_first_of_all_wrap_around(unit: str) -> None:
+    day = Column(("day",), DATE)
+    truncated = Call("trunc", (day, Literal(unit, STRING)), DATE)
+    late = Comparison(">", truncated, Literal(18_262, DATE))
+    for first, skip in ((-(2**31), False), (-(2**31) + 300, False), (-(2**31) + 400, True), (0, True)):
+        blocks = single(day, one(DATE, pa.int64(), first, 100))
+        assert skipped(late, blocks) == [skip], first
+    assert skipped(late, single(day, one(DATE, pa.int64(), None, 100))) == [False]
+
+
+def test_not_in_with_null_keeps_blocks_with_nan_for_some_ways_of_evaluating_it_let_nan_through() -> None:
+    values = tuple(Literal(float(value), DOUBLE) for value in range(12))
+    blocks = block_set([[{D: 1.0}, {D: math.nan}], [{D: 100.0}]], [D])
+    assert skipped(Not(In(D, (*values, Literal(None, DOUBLE)))), blocks) == [False, True]
+    numbers = block_set([[{I: 100}]], [I])
+    assert skipped(Not(In(I, (lit(1), lit(None)))), numbers) == [True]

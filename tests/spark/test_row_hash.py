@@ -25,6 +25,13 @@ def test_order_and_files_do_not_matter(spark: SparkSession) -> None:
         ["struct(map('a', 1) AS x)", "struct(map('a', 2) AS x)"],
         ["array(map('a', 1), map('b', 2))", "array(map('b', 2), map('a', 1))"],
         ["parse_json('{\"a\": 1}')", "parse_json('{\"a\": 2}')"],
+        [
+            "CAST(NULL AS INT) AS x, 5",
+            "5 AS x, CAST(NULL AS INT)",
+            "CAST(NULL AS INT) AS x, CAST(NULL AS INT)",
+        ],
+        ["CAST(array() AS ARRAY<INT>)", "CAST(NULL AS ARRAY<INT>)"],
+        ["struct(CAST(NULL AS INT) AS x)", "CAST(NULL AS STRUCT<x: INT>)"],
     ],
 )
 def test_what_is_inside_matters(spark: SparkSession, different: list[str]) -> None:

@@ -190,7 +190,8 @@ def _negation(inner: Expr, type: Type) -> Admitted | None:
             return Admitted(others.ranges, null=True, nan=others.nan)
         case In(values=values):
             if any(value.value is None for value in values):
-                return NOTHING
+                # Never TRUE; except that Spark's InSet, when it is interpreted, calls NaN a non-member.
+                return Admitted(NONE, nan=type.floating)
             return _except(_among([value.value for value in values], type))
         case Column() | Call():
             return Admitted(ranges.points([0]), nan=False)

@@ -25,7 +25,7 @@ from skipstone.predicate.masks import Flags, Mask
 from skipstone.predicate.ranges import Key
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["MAX", "MIN", "Edge", "Numbers", "TextEdge", "at_least", "below", "edge", "less", "take"]
+__all__ = ["MAX", "MIN", "Edge", "Numbers", "TextEdge", "alike", "at_least", "below", "edge", "less", "take"]
 
 MIN = -(1 << 63)
 MAX = (1 << 63) - 1
@@ -170,6 +170,21 @@ def less(left: Edge, right: Edge, *, or_equal: bool = False) -> Mask:
     # Python integers reach beyond int64, where the numbers that stand for unknown are ordinary.
     narrow = right if left.dtype == object else left
     return np.asarray(known & (narrow != MIN) & (narrow != MAX), dtype=np.bool_)
+
+
+def alike(low: Numbers, high: Numbers) -> tuple[Numbers, Numbers]:
+    """Both edges as numbers of one kind, in which unknown is still beyond all others."""
+    if low.dtype == high.dtype:
+        return low, high
+    return _unlimited(low), _unlimited(high)
+
+
+def _unlimited(numbers: Numbers) -> Numbers:
+    if numbers.dtype == object:
+        return numbers
+    out = numbers.astype(object)
+    out[numbers == MIN], out[numbers == MAX] = -math.inf, math.inf
+    return out
 
 
 def _flags(answer: Any) -> Mask:

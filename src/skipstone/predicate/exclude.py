@@ -56,6 +56,7 @@ def _misses(part: Range, bounds: Bounds) -> Mask:
 
 def _between(ranges: Ranges, low: Numbers, high: Numbers) -> Flags:
     """Where the bounds fall into a gap between ranges, or beyond the last."""
+    low, high = edges.alike(low, high)
     if low.dtype == np.int64:
         starts, stops = _whole_limits(ranges)
     else:

@@ -13,6 +13,7 @@ Cost: a few array operations per call. Example: bounds 3 to 5 of ``x`` make 7 to
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 
 from skipstone.predicate.arithmetic import ARITHMETIC
 from skipstone.predicate.bounds import Bounds, hull, unknown
-from skipstone.predicate.edges import Edge, Numbers, TextEdge
+from skipstone.predicate.edges import MAX, MIN, Edge, Numbers, TextEdge
 from skipstone.predicate.expr import Call, Expr, Literal, type_of
 from skipstone.predicate.functions import NULL_PROPAGATING
 from skipstone.predicate.masks import Mask, both, either
@@ -68,16 +69,33 @@ def _trunc(call: Call, args: tuple[Bounds, ...]) -> Bounds | None:
     if level is None:
         return None
     if level == "W":
-        return _through(args[0], lambda days: _days(days) - (_days(days) + 3) % 7)
-    return _through(args[0], lambda days: _dates(days).astype(f"datetime64[{level}]").astype("datetime64[D]"))
+        found = _through(args[0], lambda days: _days(days) - (_days(days) + 3) % 7)
+    else:
+        found = _through(
+            args[0], lambda days: _dates(days).astype(f"datetime64[{level}]").astype("datetime64[D]")
+        )
+    return _unless_wrapped(found, args[0].low)
 
 
+def _unless_wrapped(found: Bounds, low: Edge) -> Bounds:
+    """Unknown where a date may be so early that what it is truncated to lies before the first of all dates.
+
+    Spark's days then wrap around, to the last ones.
+    """
+    if not isinstance(low, np.ndarray) or not isinstance(found.low, np.ndarray):
+        return replace(found, low=None, high=None)
+    wraps = low < _FIRST_DAY + 366
+    high = np.where(wraps, MAX, found.high) if isinstance(found.high, np.ndarray) else None
+    return replace(found, low=np.where(wraps, MIN, found.low), high=high)
+
+
+_FIRST_DAY = -(1 << 31)
 _TRUNC_LEVELS = {"WEEK": "W", "MON": "M", "MONTH": "M", "MM": "M", "YEAR": "Y", "YYYY": "Y", "YY": "Y"}
 
 
 def _days(numbers: Numbers) -> Numbers:
     """Days as Spark holds them, in 32 bits; this also turns unknown into the outermost day."""
-    clipped: Numbers = np.clip(numbers, -(1 << 31), (1 << 31) - 1)
+    clipped: Numbers = np.clip(numbers, _FIRST_DAY, (1 << 31) - 1)
     return clipped
 
 

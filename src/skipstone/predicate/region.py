@@ -180,9 +180,15 @@ def _high_within(outer: Region, inner: Region) -> bool:
 
 
 def _between_forces(inner: Region, prefix: str) -> bool:
-    """Strings from ``ab`` up to but without ``ac`` all start with ``ab``."""
+    """Strings from ``ab`` up to but without ``ac`` all start with ``ab``.
+
+    Not so where their bytes are no neighbours: what lies between is no valid UTF-8, but Spark has it too.
+    """
     after = successor(prefix)
     if after is None or inner.low is None or inner.high is None:
+        return False
+    *head, last = prefix.encode()
+    if list(after.encode()) != [*head, last + 1]:
         return False
     return bool(inner.low >= prefix) and (
         bool(inner.high < after) or (inner.high == after and inner.high_open)

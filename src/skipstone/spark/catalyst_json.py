@@ -13,8 +13,9 @@ __all__ = ["expression_json"]
 
 def expression_json(spark: SparkSession, expression: Any) -> str:
     """The text that :func:`~skipstone.spark.catalyst.expr_from_catalyst` reads."""
-    (write,) = (m for m in load_class(spark, "CatalystJson").getMethods() if m.getName() == "write")
+    (write,) = (m for m in load_class(spark, "CatalystJson").getMethods() if m.getName() == "writeFor")
     gateway: Any = spark._sc._gateway
-    arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
-    arguments[0] = expression
+    arguments = gateway.new_array(gateway.jvm.java.lang.Object, 2)
+    arguments[0] = spark._jsparkSession
+    arguments[1] = expression
     return str(write.invoke(None, arguments))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ HASH = "__skipstone_hash"
 # Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
 _SHIFTS = (0, 24, 48)
 _PIECE = (1 << 24) - 1
+_WORD_BITS = 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +55,25 @@ def total_hash(seen: Mapping[str, Any]) -> RowHash:
 
 
 def hashed_row(schema: StructType) -> Column:
-    """64 bits that depend on all columns of a row."""
-    return F.xxhash64(*[part for field in schema.fields for part in _hashable(field)])
+    """64 bits that depend on all columns of a row, and on which of them are NULL: hashes pass over NULL."""
+    return F.xxhash64(*_nulls(schema.names), *map(_hashable, schema.fields))
 
 
-def _hashable(field: StructField) -> list[Column]:
+def _nulls(names: Sequence[str]) -> list[Column]:
+    """Words of one bit per column."""
+    words = [names[start : start + _WORD_BITS] for start in range(0, len(names), _WORD_BITS)]
+    return [
+        F.expr(" | ".join(f"if({quoted(name)} IS NULL, {1 << bit}L, 0L)" for bit, name in enumerate(word)))
+        for word in words
+    ]
+
+
+def _hashable(field: StructField) -> Column:
     """The column, or what stands for it where it holds a map or a variant, which Spark does not hash."""
     column, kind = F.col(quoted(field.name)), field.dataType
     if isinstance(kind, MapType) and not _unhashable(kind.keyType) and not _unhashable(kind.valueType):
-        # Faster than their text. Hashes pass over NULL; the size tells it from the empty map.
-        return [F.size(column), F.map_entries(column)]
-    return [column.cast("string") if _unhashable(kind) else column]
+        return F.map_entries(column)  # faster than their text
+    return column.cast("string") if _unhashable(kind) else column
 
 
 def _unhashable(kind: DataType) -> bool:

@@ -2,8 +2,10 @@ package skipstone;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.QueryContext;
@@ -17,13 +19,17 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.HigherOrderFunction;
 import org.apache.spark.sql.catalyst.expressions.InSet;
+import org.apache.spark.sql.catalyst.expressions.InitCap;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.Lower;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.Unevaluable;
+import org.apache.spark.sql.catalyst.expressions.Upper;
 import org.apache.spark.sql.catalyst.expressions.UserDefinedExpression;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.BooleanType;
@@ -60,8 +66,21 @@ public final class CatalystJson {
         "spark.sql.icu.caseMappings.enabled", "spark.sql.mapKeyDedupPolicy",
         "spark.sql.columnNameOfCorruptRecord", "spark.sql.binaryOutputStyle"};
 
+    /** The same, of all settings with these beginnings; those of Parquet are readers' settings. */
+    private static final String[] PREFIXES = {
+        "spark.sql.legacy.", "spark.sql.json.", "spark.sql.csv.", "spark.sql.xml.", "spark.sql.variant."};
+
+    /** Languages in which letters change their case in ways of their own, in Java or in ICU. */
+    private static final List CASED = Arrays.asList(new Object[] {"tr", "az", "lt", "el", "hy", "nl"});
+
+    /** The expression as it is evaluated by the query that is being planned. */
     public static String write(Expression expression) throws Exception {
         return MAPPER.writeValueAsString(tree(expression));
+    }
+
+    /** The same for a session, whichever is the active one of this thread. */
+    public static String writeFor(SparkSession session, Expression expression) throws Exception {
+        return MAPPER.writeValueAsString(tree(expression, session.sessionState().conf()));
     }
 
     /** The value as JSON text. */
@@ -70,21 +89,28 @@ public final class CatalystJson {
     }
 
     public static Map tree(Expression expression) {
+        return tree(expression, SQLConf.get());
+    }
+
+    private static Map tree(Expression expression, SQLConf conf) {
         List nodes = new ArrayList();
         collect(expression, nodes);
         Map out = new LinkedHashMap();
-        out.put("settings", settings());
+        out.put("settings", settings(conf));
         out.put("nodes", nodes);
         return out;
     }
 
-    private static Map settings() {
+    private static Map settings(SQLConf conf) {
         Map out = new TreeMap();
-        Iterator set = SQLConf.get().getAllConfs().iterator();
+        Iterator set = conf.getAllConfs().iterator();
         while (set.hasNext()) {
             scala.Tuple2 entry = (scala.Tuple2) set.next();
             String key = (String) entry._1();
-            boolean matters = key.startsWith("spark.sql.legacy.") && key.indexOf("parquet") < 0;
+            boolean matters = false;
+            for (int i = 0; i < PREFIXES.length; i++) {
+                matters = matters || key.startsWith(PREFIXES[i]) && key.indexOf("parquet") < 0;
+            }
             for (int i = 0; i < SETTINGS.length; i++) {
                 matters = matters || key.equals(SETTINGS[i]);
             }
@@ -229,11 +255,38 @@ public final class CatalystJson {
             out.put("needsTimeZone", Boolean.valueOf(((Cast) e).needsTimeZone()));
             out.put("sameInAllModes", Boolean.valueOf(sameInAllModes(from, e.dataType())));
         }
+        if (e instanceof Lower || e instanceof Upper || e instanceof InitCap) {
+            String language = Locale.getDefault().getLanguage();
+            if (CASED.contains(language)) {
+                out.put("language", language);
+            }
+        }
         return out;
     }
 
     /** Whether a cast neither fails nor depends on the mode: decimals, for one, are written in two ways. */
     private static boolean sameInAllModes(DataType from, DataType to) {
+        if (from.equals(to)) {
+            return true;
+        }
+        if (from instanceof ArrayType && to instanceof ArrayType) {
+            return Cast$.MODULE$.canUpCast(from, to)
+                && sameInAllModes(((ArrayType) from).elementType(), ((ArrayType) to).elementType());
+        }
+        if (from instanceof MapType && to instanceof MapType) {
+            return Cast$.MODULE$.canUpCast(from, to)
+                && sameInAllModes(((MapType) from).keyType(), ((MapType) to).keyType())
+                && sameInAllModes(((MapType) from).valueType(), ((MapType) to).valueType());
+        }
+        if (from instanceof StructType && to instanceof StructType) {
+            boolean same = Cast$.MODULE$.canUpCast(from, to);
+            StructField[] before = ((StructType) from).fields();
+            StructField[] after = ((StructType) to).fields();
+            for (int i = 0; same && i < before.length; i++) {
+                same = sameInAllModes(before[i].dataType(), after[i].dataType());
+            }
+            return same;
+        }
         if (to instanceof StringType) {
             return from instanceof IntegralType || from instanceof BooleanType || from instanceof DateType;
         }
