@@ -45,4 +45,4 @@ def test_a_watch_decides_at_once_and_ends_when_it_is_interrupted(spark: SparkSes
         _, errors = watching.communicate(timeout=120)
     finally:
         watching.kill()
-    assert (watching.returncode, errors) == (130, "Stopped.\n")
+    assert (watching.returncode, errors) == (130, "Error: Stopped.\n")

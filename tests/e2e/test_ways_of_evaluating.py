@@ -55,16 +55,6 @@ def test_decimals_in_maps_become_texts_by_the_mode(spark: SparkSession, tmp_path
         assert_same(spark, f"SELECT id FROM prices WHERE {text} = '0.0000002'", rows=0)
 
 
-def test_json_is_read_by_settings_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "json"
-    write(spark, path, """concat('{"a": {"x" : ', n, '}}') AS s""")
-    text = "from_json(s, 'a STRING').a"
-    table = indexed(spark, "texts", path, expressions=[text])
-    assert_skips(table, f"""SELECT id FROM texts WHERE {text} = '{{"x" : 2}}'""", rows=10, read=1)
-    with settings(spark, spark__sql__json__enableExactStringParsing="false"):
-        assert_same(spark, f"""SELECT id FROM texts WHERE {text} = '{{"x":2}}'""", rows=10)
-
-
 def test_what_one_session_keeps_is_known_by_the_settings_of_that_session(
     spark: SparkSession, tmp_path: Path
 ) -> None:
