@@ -31,7 +31,9 @@ def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
     runtime.shim.install(spark._jsparkSession)
     application = spark.sparkContext.applicationId
     if application not in _injected:
-        spark._jsparkSession.extensions().injectPreCBORule(runtime.shim.installer())
+        extensions = spark._jsparkSession.extensions()
+        extensions.injectPreCBORule(runtime.shim.installer())
+        extensions.injectOptimizerRule(runtime.shim.earlyRules())
         _injected.add(application)
     if log is not None:
         spark.conf.set(LOG_SWITCH, str(log).lower())

@@ -21,6 +21,9 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Subquery;
+import org.apache.spark.sql.catalyst.plans.logical.SupportsSubquery;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
@@ -109,6 +112,20 @@ public final class Skipstone {
             }
         }
 
+        public String root() {
+            return root;
+        }
+
+        /** How many files have an entry. */
+        public int size() {
+            return sizes.length;
+        }
+
+        /** Grows whenever the catalog is read anew. */
+        public long version() {
+            return version;
+        }
+
         /** The entry's position, or -1 when there is none for exactly this file. */
         public int find(String path, long size, long time) {
             Object found = ordinals.get(path);
@@ -140,6 +157,18 @@ public final class Skipstone {
         public LogicalRelation relation;
         public Expression condition;
 
+        /** Forgets the figures, for files that are counted anew. */
+        public void restart() {
+            filesOffered = 0;
+            bytesOffered = 0;
+            filesKept = 0;
+            bytesKept = 0;
+            filesUnindexed = 0;
+            bytesUnindexed = 0;
+            offered.clear();
+            skipped.clear();
+        }
+
         /** Everything but the bits, as JSON. */
         public String summary() {
             return "{\"root\":" + quote(String.valueOf(root)) + ",\"version\":" + version + ",\"format\":" + quote(format)
@@ -168,7 +197,16 @@ public final class Skipstone {
         /** The schema under which the files are read, with physical names; columns it lacks are not judged. */
         String schema(HadoopFsRelation relation, Table table);
 
-        /** An index over the files that are not skipped; fills in the scan's figures. */
+        /** The table's root as it is in every relation that reads it; null for one this adapter does not know. */
+        String anyRoot(HadoopFsRelation relation);
+
+        /**
+         * An index over all files, to be pruned later, where the entries of the catalog make it needless that
+         * others look for files first; else null.
+         */
+        FileIndex everything(HadoopFsRelation relation, Table table);
+
+        /** An index over the files that are not skipped, the same if none is; fills in the scan's figures. */
         FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan);
 
         /**
@@ -289,6 +327,133 @@ public final class Skipstone {
 
         public Object apply(Object node) {
             return shim.rewrite((LogicalPlan) node);
+        }
+    }
+
+    /**
+     * The rule that runs before Delta looks for the files of a scan, by a job of its own, which takes longer than
+     * all else until a query runs. Where the catalog knows every file of a table, that job finds nothing that the
+     * catalog does not know. So such a scan gets an index over all files here, which Delta then leaves alone.
+     */
+    public static final class EarlyRule extends Rule {
+        private final Skipstone shim;
+
+        EarlyRule(Skipstone shim) {
+            this.shim = shim;
+        }
+
+        public TreeNode apply(TreeNode plan) {
+            boolean wanted = shim.active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
+            return wanted ? shim.prepare((LogicalPlan) plan) : plan;
+        }
+    }
+
+    /** As Delta does, subqueries wait for the query around them, and writes for their transaction. */
+    LogicalPlan prepare(LogicalPlan plan) {
+        if (plan instanceof Subquery || plan instanceof SupportsSubquery || plan instanceof V2WriteCommand) {
+            return plan;
+        }
+        try {
+            HashMap references = new HashMap();
+            addReferences(plan, references);
+            return references.isEmpty() ? plan : (LogicalPlan) new Early(this, references).apply(plan);
+        } catch (VirtualMachineError fatal) {
+            throw fatal;
+        } catch (Throwable failure) {
+            if (failure instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            LOG.info("skipstone leaves a plan to Delta: " + failure);
+            return plan;
+        }
+    }
+
+    /** How often each table is read by a plan and its subqueries. */
+    private void addReferences(LogicalPlan plan, HashMap references) {
+        if (plan instanceof LogicalRelation && ((LogicalRelation) plan).relation() instanceof HadoopFsRelation) {
+            HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) plan).relation();
+            for (int i = 0; i < adapters.size(); i++) {
+                String root = ((Adapter) adapters.get(i)).anyRoot(relation);
+                if (root != null) {
+                    Integer before = (Integer) references.get(root);
+                    references.put(root, Integer.valueOf(before == null ? 1 : before.intValue() + 1));
+                    break;
+                }
+            }
+        }
+        Iterator children = plan.children().iterator();
+        while (children.hasNext()) {
+            addReferences((LogicalPlan) children.next(), references);
+        }
+        if (plan.containsPattern(SUBQUERY)) {
+            Iterator subqueries = plan.subqueries().iterator();
+            while (subqueries.hasNext()) {
+                addReferences((LogicalPlan) subqueries.next(), references);
+            }
+        }
+    }
+
+    /** Replaces filtered scans of tables that a query reads once: all scans of a table must see one version of it. */
+    static final class Early extends AbstractFunction1 {
+        private final Skipstone shim;
+        private final HashMap references;
+
+        Early(Skipstone shim, HashMap references) {
+            this.shim = shim;
+            this.references = references;
+        }
+
+        public Object apply(Object node) {
+            if (node instanceof Filter && ((Filter) node).child() instanceof LogicalRelation) {
+                Filter filter = (Filter) node;
+                LogicalRelation scan = (LogicalRelation) filter.child();
+                LogicalRelation early = shim.everything(scan, references);
+                return early == scan ? filter : new Filter(filter.condition(), early);
+            }
+            return ((LogicalPlan) node).mapChildren(this);
+        }
+    }
+
+    private LogicalRelation everything(LogicalRelation scan, HashMap references) {
+        if (scan.isStreaming() || !(scan.relation() instanceof HadoopFsRelation)) {
+            return scan;
+        }
+        HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+        for (int i = 0; i < adapters.size(); i++) {
+            Adapter adapter = (Adapter) adapters.get(i);
+            String root = adapter.anyRoot(relation);
+            if (root != null) {
+                Object count = references.get(root);
+                boolean once = count != null && ((Integer) count).intValue() == 1;
+                Table table = once ? lookup(root) : null;
+                FileIndex index = table == null || !table.root.equals(root) ? null : adapter.everything(relation, table);
+                return index == null ? scan : reading(scan, relation, index);
+            }
+        }
+        return scan;
+    }
+
+    private static LogicalRelation reading(LogicalRelation scan, HadoopFsRelation relation, FileIndex index) {
+        HadoopFsRelation other = new HadoopFsRelation(
+            index, relation.partitionSchema(), relation.dataSchema(), relation.bucketSpec(),
+            relation.fileFormat(), relation.options(), relation.sparkSession());
+        return new LogicalRelation(
+            other, scan.output(), scan.catalogTable(), scan.isStreaming(), scan.stream());
+    }
+
+    public scala.Function1 earlyRules() {
+        return new EarlyRules(this);
+    }
+
+    static final class EarlyRules extends AbstractFunction1 {
+        private final Skipstone shim;
+
+        EarlyRules(Skipstone shim) {
+            this.shim = shim;
+        }
+
+        public Object apply(Object session) {
+            return new EarlyRule(shim);
         }
     }
 
@@ -462,14 +627,7 @@ public final class Skipstone {
         BitSet skip = BitSet.valueOf((byte[]) answer);
         FileIndex index = adapter.prune(relation, table, skip, record);
         remember(record);
-        if (record.filesKept == record.filesOffered) {
-            return scan;
-        }
-        HadoopFsRelation smaller = new HadoopFsRelation(
-            index, relation.partitionSchema(), relation.dataSchema(), relation.bucketSpec(),
-            relation.fileFormat(), relation.options(), relation.sparkSession());
-        return new LogicalRelation(
-            smaller, scan.output(), scan.catalogTable(), scan.isStreaming(), scan.stream());
+        return index == relation.location() ? scan : reading(scan, relation, index);
     }
 
     private void remember(Scan record) {
@@ -699,6 +857,15 @@ public final class Skipstone {
             return marked(without(relation.schema(), doubtful), relation.partitionSchema()).json();
         }
 
+        /** Spark has listed the files already. */
+        public FileIndex everything(HadoopFsRelation relation, Table table) {
+            return null;
+        }
+
+        public String anyRoot(HadoopFsRelation relation) {
+            return null;
+        }
+
         public String loggedRoot(HadoopFsRelation relation, boolean writing) {
             return root(relation);
         }
@@ -723,7 +890,7 @@ public final class Skipstone {
             scan.filesTotal = scan.filesOffered;
             scan.bytesTotal = scan.bytesOffered;
             index.size = scan.bytesKept;
-            return index;
+            return scan.filesKept == scan.filesOffered ? relation.location() : index;
         }
     }
 
