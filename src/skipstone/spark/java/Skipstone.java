@@ -304,6 +304,11 @@ public final class Skipstone {
 
     // ---------------------------------------------------------------- the rule
 
+    /** Whether the session whose query is being planned skips. */
+    boolean wanted() {
+        return active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
+    }
+
     /** The optimizer rule. */
     public static final class SkipRule extends Rule {
         private final Skipstone shim;
@@ -313,8 +318,7 @@ public final class Skipstone {
         }
 
         public TreeNode apply(TreeNode plan) {
-            boolean wanted = shim.active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
-            return wanted ? shim.rewrite((LogicalPlan) plan) : plan;
+            return shim.wanted() ? shim.rewrite((LogicalPlan) plan) : plan;
         }
     }
 
@@ -343,8 +347,7 @@ public final class Skipstone {
         }
 
         public TreeNode apply(TreeNode plan) {
-            boolean wanted = shim.active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
-            return wanted ? shim.prepare((LogicalPlan) plan) : plan;
+            return shim.wanted() ? shim.prepare((LogicalPlan) plan) : plan;
         }
     }
 
