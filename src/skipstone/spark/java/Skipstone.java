@@ -351,9 +351,13 @@ public final class Skipstone {
         }
     }
 
-    /** As Delta does, subqueries wait for the query around them, and writes for their transaction. */
+    /**
+     * As Delta does, subqueries wait for the query around them, and writes for their transaction. Where scans are
+     * recorded, it shall be seen what Delta leaves out by itself.
+     */
     LogicalPlan prepare(LogicalPlan plan) {
-        if (plan instanceof Subquery || plan instanceof SupportsSubquery || plan instanceof V2WriteCommand) {
+        if (recorder.get() != null || plan instanceof Subquery || plan instanceof SupportsSubquery
+                || plan instanceof V2WriteCommand) {
             return plan;
         }
         try {
