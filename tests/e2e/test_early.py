@@ -135,3 +135,12 @@ def test_a_frame_that_was_made_before_others_wrote_reads_the_newest_version(
     again = spark.read.format("delta").load(table.source).where("k < 5")
     spark.sql(f"ALTER TABLE delta.`{table.source}` ADD COLUMN more INT")
     assert sorted(row.k for row in again.collect()) == [0, 1, 2, 4]
+
+
+@pytest.mark.parametrize(("statistics", "pruned"), [(0, 0), (32, 7)])
+def test_it_is_told_what_delta_would_leave_out_by_itself(
+    spark: SparkSession, tmp_path: Path, statistics: int, pruned: int
+) -> None:
+    table = make(spark, tmp_path / "t", statistics)
+    scan = scan_of(table, "SELECT * FROM early WHERE k < 5")
+    assert (scan.files_read, scan.files_pruned, scan.files_skipped) == (1, pruned, 7 - pruned)

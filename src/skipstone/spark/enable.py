@@ -33,7 +33,8 @@ def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
     if application not in _injected:
         extensions = spark._jsparkSession.extensions()
         extensions.injectPreCBORule(runtime.shim.installer())
-        extensions.injectOptimizerRule(runtime.shim.earlyRules())
+        if runtime.early is not None:
+            extensions.injectOptimizerRule(runtime.early)
         _injected.add(application)
     if log is not None:
         spark.conf.set(LOG_SWITCH, str(log).lower())

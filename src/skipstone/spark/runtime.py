@@ -109,8 +109,11 @@ class Runtime:
         self._versions = count(1)
         self._guard = threading.RLock()
         self.shim = new_instance(spark, *BASE)
+        self.early: Any = None
         if has_delta(spark):
             self.shim.addAdapter(new_instance(spark, *BASE, "SkipstoneDelta"))
+            self.early = new_instance(spark, *BASE, "SkipstoneDelta", "SkipstoneEarly")
+            self.early.connect(self.shim)
         self.shim.connect(_Function(self._answer), _Function(self._discover))
 
     def store(self, root: str) -> HadoopStore:

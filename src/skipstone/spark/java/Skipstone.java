@@ -21,9 +21,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Subquery;
-import org.apache.spark.sql.catalyst.plans.logical.SupportsSubquery;
-import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
@@ -156,6 +153,8 @@ public final class Skipstone {
         public BitSet skipped = new BitSet();
         public LogicalRelation relation;
         public Expression condition;
+        /** Whether somebody wants to know what was decided, and not only its result. */
+        public boolean told;
 
         /** Forgets the figures, for files that are counted anew. */
         public void restart() {
@@ -196,15 +195,6 @@ public final class Skipstone {
 
         /** The schema under which the files are read, with physical names; columns it lacks are not judged. */
         String schema(HadoopFsRelation relation, Table table);
-
-        /** The table's root as it is in every relation that reads it; null for one this adapter does not know. */
-        String anyRoot(HadoopFsRelation relation);
-
-        /**
-         * An index over all files, to be pruned later, where the entries of the catalog make it needless that
-         * others look for files first; else null.
-         */
-        FileIndex everything(HadoopFsRelation relation, Table table);
 
         /** An index over the files that are not skipped, the same if none is; fills in the scan's figures. */
         FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan);
@@ -263,7 +253,7 @@ public final class Skipstone {
     }
 
     /** The registered table at or above a root path, or null. Unknown roots are looked at once a minute. */
-    Table lookup(String root) {
+    public Table lookup(String root) {
         if (root.contains(OWN_FOLDER)) {
             return null;
         }
@@ -305,7 +295,7 @@ public final class Skipstone {
     // ---------------------------------------------------------------- the rule
 
     /** Whether the session whose query is being planned skips. */
-    boolean wanted() {
+    public boolean wanted() {
         return active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
     }
 
@@ -334,134 +324,13 @@ public final class Skipstone {
         }
     }
 
-    /**
-     * The rule that runs before Delta looks for the files of a scan, by a job of its own, which takes longer than
-     * all else until a query runs. Where the catalog knows every file of a table, that job finds nothing that the
-     * catalog does not know. So such a scan gets an index over all files here, which Delta then leaves alone.
-     */
-    public static final class EarlyRule extends Rule {
-        private final Skipstone shim;
-
-        EarlyRule(Skipstone shim) {
-            this.shim = shim;
-        }
-
-        public TreeNode apply(TreeNode plan) {
-            return shim.wanted() ? shim.prepare((LogicalPlan) plan) : plan;
-        }
-    }
-
-    /**
-     * As Delta does, subqueries wait for the query around them, and writes for their transaction. Where scans are
-     * recorded, it shall be seen what Delta leaves out by itself.
-     */
-    LogicalPlan prepare(LogicalPlan plan) {
-        if (recorder.get() != null || plan instanceof Subquery || plan instanceof SupportsSubquery
-                || plan instanceof V2WriteCommand) {
-            return plan;
-        }
-        try {
-            HashMap references = new HashMap();
-            addReferences(plan, references);
-            return references.isEmpty() ? plan : (LogicalPlan) new Early(this, references).apply(plan);
-        } catch (VirtualMachineError fatal) {
-            throw fatal;
-        } catch (Throwable failure) {
-            if (failure instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            LOG.info("skipstone leaves a plan to Delta: " + failure);
-            return plan;
-        }
-    }
-
-    /** How often each table is read by a plan and its subqueries. */
-    private void addReferences(LogicalPlan plan, HashMap references) {
-        if (plan instanceof LogicalRelation && ((LogicalRelation) plan).relation() instanceof HadoopFsRelation) {
-            HadoopFsRelation relation = (HadoopFsRelation) ((LogicalRelation) plan).relation();
-            for (int i = 0; i < adapters.size(); i++) {
-                String root = ((Adapter) adapters.get(i)).anyRoot(relation);
-                if (root != null) {
-                    Integer before = (Integer) references.get(root);
-                    references.put(root, Integer.valueOf(before == null ? 1 : before.intValue() + 1));
-                    break;
-                }
-            }
-        }
-        Iterator children = plan.children().iterator();
-        while (children.hasNext()) {
-            addReferences((LogicalPlan) children.next(), references);
-        }
-        if (plan.containsPattern(SUBQUERY)) {
-            Iterator subqueries = plan.subqueries().iterator();
-            while (subqueries.hasNext()) {
-                addReferences((LogicalPlan) subqueries.next(), references);
-            }
-        }
-    }
-
-    /** Replaces filtered scans of tables that a query reads once: all scans of a table must see one version of it. */
-    static final class Early extends AbstractFunction1 {
-        private final Skipstone shim;
-        private final HashMap references;
-
-        Early(Skipstone shim, HashMap references) {
-            this.shim = shim;
-            this.references = references;
-        }
-
-        public Object apply(Object node) {
-            if (node instanceof Filter && ((Filter) node).child() instanceof LogicalRelation) {
-                Filter filter = (Filter) node;
-                LogicalRelation scan = (LogicalRelation) filter.child();
-                LogicalRelation early = shim.everything(scan, references);
-                return early == scan ? filter : new Filter(filter.condition(), early);
-            }
-            return ((LogicalPlan) node).mapChildren(this);
-        }
-    }
-
-    private LogicalRelation everything(LogicalRelation scan, HashMap references) {
-        if (scan.isStreaming() || !(scan.relation() instanceof HadoopFsRelation)) {
-            return scan;
-        }
-        HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-        for (int i = 0; i < adapters.size(); i++) {
-            Adapter adapter = (Adapter) adapters.get(i);
-            String root = adapter.anyRoot(relation);
-            if (root != null) {
-                Object count = references.get(root);
-                boolean once = count != null && ((Integer) count).intValue() == 1;
-                Table table = once ? lookup(root) : null;
-                FileIndex index = table == null || !table.root.equals(root) ? null : adapter.everything(relation, table);
-                return index == null ? scan : reading(scan, relation, index);
-            }
-        }
-        return scan;
-    }
-
-    private static LogicalRelation reading(LogicalRelation scan, HadoopFsRelation relation, FileIndex index) {
+    /** The same scan, of the files of another index. */
+    public static LogicalRelation reading(LogicalRelation scan, HadoopFsRelation relation, FileIndex index) {
         HadoopFsRelation other = new HadoopFsRelation(
             index, relation.partitionSchema(), relation.dataSchema(), relation.bucketSpec(),
             relation.fileFormat(), relation.options(), relation.sparkSession());
         return new LogicalRelation(
             other, scan.output(), scan.catalogTable(), scan.isStreaming(), scan.stream());
-    }
-
-    public scala.Function1 earlyRules() {
-        return new EarlyRules(this);
-    }
-
-    static final class EarlyRules extends AbstractFunction1 {
-        private final Skipstone shim;
-
-        EarlyRules(Skipstone shim) {
-            this.shim = shim;
-        }
-
-        public Object apply(Object session) {
-            return new EarlyRule(shim);
-        }
     }
 
     /** Puts the rule behind all rules of a session, those of others included, unless it is there. */
@@ -576,6 +445,7 @@ public final class Skipstone {
             return scan;
         }
         Scan record = new Scan();
+        record.told = recorder.get() != null;
         try {
             for (int i = 0; i < adapters.size(); i++) {
                 Adapter adapter = (Adapter) adapters.get(i);
@@ -862,15 +732,6 @@ public final class Skipstone {
                 doubtful.addAll(partitions);
             }
             return marked(without(relation.schema(), doubtful), relation.partitionSchema()).json();
-        }
-
-        /** Spark has listed the files already. */
-        public FileIndex everything(HadoopFsRelation relation, Table table) {
-            return null;
-        }
-
-        public String anyRoot(HadoopFsRelation relation) {
-            return null;
         }
 
         public String loggedRoot(HadoopFsRelation relation, boolean writing) {

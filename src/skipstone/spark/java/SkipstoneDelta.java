@@ -1,24 +1,17 @@
 package skipstone;
 
-import java.lang.ref.SoftReference;
-import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.ExpressionSet;
-import org.apache.spark.sql.catalyst.expressions.ExpressionSet$;
-import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.delta.OptimisticTransaction;
-import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.Metadata;
 import org.apache.spark.sql.delta.files.TahoeBatchFileIndex;
 import org.apache.spark.sql.delta.files.TahoeFileIndex;
 import org.apache.spark.sql.delta.files.TahoeLogFileIndex;
 import org.apache.spark.sql.delta.stats.DataSize;
-import org.apache.spark.sql.delta.stats.DeltaDataSkippingType;
 import org.apache.spark.sql.delta.stats.DeltaScan;
 import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
@@ -28,7 +21,7 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
 /**
- * Delta scans. Delta has chosen its files before skipstone's rule runs, and applies deletion
+ * Delta scans. Delta, or SkipstoneEarly, has chosen the files before skipstone's rule runs, and Delta applies deletion
  * vectors afterwards on anything that is one of its own indexes. So the answer is a prepared
  * Delta index over fewer files, never a wrapper: a wrapper would bring deleted rows back.
  *
@@ -75,101 +68,9 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return known(batch.snapshot().numOfFilesIfKnown(), batch.addFiles().size());
     }
 
-    public String anyRoot(HadoopFsRelation relation) {
-        FileIndex location = relation.location();
-        return location instanceof TahoeFileIndex ? ((TahoeFileIndex) location).path().toString() : null;
-    }
-
-    /** More files than that are left to Delta, which looks for them on all executors. */
-    private static final int MOST_FILES = 20000;
-
-    /** What was found out about the newest version of each table. */
-    private final ConcurrentHashMap listed = new ConcurrentHashMap();
-
-    /** A version of a table and, unless files of it have no entry in the catalog or memory is scarce, a scan of it. */
-    static final class Listed {
-        final WeakReference snapshot;
-        final long catalog;
-        final boolean complete;
-        final SoftReference scan;
-
-        Listed(Snapshot snapshot, long catalog, DeltaScan scan, boolean complete) {
-            this.snapshot = new WeakReference(snapshot);
-            this.catalog = catalog;
-            this.complete = complete;
-            this.scan = new SoftReference(scan);
-        }
-    }
-
-    /**
-     * Only what Delta would do in the same way: the newest version of a table without partitions, outside of
-     * transactions, which keep account of what they read.
-     */
-    public FileIndex everything(HadoopFsRelation relation, Skipstone.Table table) {
-        if (!(relation.location() instanceof TahoeLogFileIndex)) {
-            return null;
-        }
-        TahoeLogFileIndex location = (TahoeLogFileIndex) relation.location();
-        boolean looks = ((SparkSession) location.spark()).sessionState().conf()
-            .getConfString(SKIPPING, "true").equalsIgnoreCase("true");
-        if (!looks || location.isTimeTravelQuery() || !location.partitionFilters().isEmpty()
-                || table.size() > MOST_FILES || OptimisticTransaction.getActive().isDefined()) {
-            return null;
-        }
-        Snapshot snapshot = location.getSnapshot();
-        if (!snapshot.metadata().partitionColumns().isEmpty()
-                || known(snapshot.numOfFilesIfKnown(), 0) > table.size()) {
-            return null;
-        }
-        DeltaScan scan = scanOfAll(snapshot, table);
-        return scan == null ? null : new Everything(location, scan);
-    }
-
-    private static final String SKIPPING = "spark.databricks.delta.stats.skipping";
-
-    private DeltaScan scanOfAll(Snapshot snapshot, Skipstone.Table table) {
-        Listed before = (Listed) listed.get(table.root());
-        boolean same = before != null && before.snapshot.get() == snapshot;
-        if (same && before.catalog == table.version()) {
-            DeltaScan scan = (DeltaScan) before.scan.get();
-            if (scan != null || !before.complete) {
-                return scan;
-            }
-        }
-        DeltaScan scan = same ? (DeltaScan) before.scan.get() : null;
-        if (scan == null) {
-            scan = scanOf(snapshot, (AddFile[]) snapshot.allFiles().collect());
-        }
-        boolean complete = true;
-        Iterator files = scan.files().iterator();
-        while (complete && files.hasNext()) {
-            AddFile file = (AddFile) files.next();
-            complete = table.find(file.path(), file.size(), file.modificationTime()) >= 0;
-        }
-        listed.put(table.root(), new Listed(snapshot, table.version(), complete ? scan : null, complete));
-        return complete ? scan : null;
-    }
-
-    private static DeltaScan scanOf(Snapshot snapshot, AddFile[] files) {
-        scala.collection.mutable.ListBuffer all = new scala.collection.mutable.ListBuffer();
-        long bytes = 0;
-        for (int i = 0; i < files.length; i++) {
-            all.addOne(files[i]);
-            bytes += files[i].size();
-        }
-        DataSize size = new DataSize(
-            Option.apply(Long.valueOf(bytes)), Option.empty(), Option.apply(Long.valueOf(files.length)),
-            Option.empty());
-        ExpressionSet none = ExpressionSet$.MODULE$.apply((scala.collection.IterableOnce) Skipstone.emptySeq());
-        return new DeltaScan(
-            snapshot.version(), all.toList(), size, size, size, snapshot, none, none, none,
-            (scala.collection.immutable.Set) scala.collection.immutable.Set$.MODULE$.empty(), none, 0L,
-            DeltaDataSkippingType.noSkippingV1());
-    }
-
     /** All files, to be pruned by the filter as it is when all other rules have run. */
-    static final class Everything extends PreparedDeltaFileIndex {
-        Everything(TahoeLogFileIndex of, DeltaScan scan) {
+    public static final class Everything extends PreparedDeltaFileIndex {
+        public Everything(TahoeLogFileIndex of, DeltaScan scan) {
             super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, Option.empty());
         }
 
@@ -196,12 +97,18 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     public FileIndex prune(HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
         scan.format = "delta";
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
-        Seq kept = keep(prepared.preparedScan().files(), table, skip, scan);
-        if (prepared instanceof Everything && scan.filesKept == scan.filesOffered) {
-            // What the catalog cannot judge in this session, Delta perhaps can.
-            prepared = ((Everything) prepared).byDelta(scan.condition);
+        Seq kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
+        if (prepared instanceof Everything && (scan.told || scan.filesKept == scan.filesOffered)) {
+            PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
+            boolean none = scan.filesKept == scan.filesOffered;
             scan.restart();
-            kept = keep(prepared.preparedScan().files(), table, skip, scan);
+            if (none) {
+                // What the catalog cannot judge in this session, Delta perhaps can.
+                prepared = other;
+                kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
+            } else {
+                kept = keep(prepared.preparedScan().files(), paths(other), table, skip, scan);
+            }
         }
         DeltaScan before = prepared.preparedScan();
         scan.filesTotal = known(before.total().files(), scan.filesOffered);
@@ -221,12 +128,26 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return value.isDefined() ? ((Long) value.get()).longValue() : otherwise;
     }
 
-    static Seq keep(Seq files, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+    private static Set paths(PreparedDeltaFileIndex index) {
+        Set out = new HashSet();
+        Iterator files = index.preparedScan().files().iterator();
+        while (files.hasNext()) {
+            out.add(((AddFile) files.next()).path());
+        }
+        return out;
+    }
+
+    /** The files that are not skipped; those that Delta leaves out by itself, if it is known, are not offered. */
+    static Seq keep(Seq files, Set byDelta, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
         scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
         Iterator all = files.iterator();
         while (all.hasNext()) {
             AddFile file = (AddFile) all.next();
             int entry = table.find(file.path(), file.size(), file.modificationTime());
+            boolean skipped = entry >= 0 && skip.get(entry);
+            if (skipped && byDelta != null && !byDelta.contains(file.path())) {
+                continue;
+            }
             if (Skipstone.count(scan, entry, skip, file.size())) {
                 kept.addOne(file);
             }
@@ -253,7 +174,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
                 return preparedScan().files();
             }
             Seq files = super.matchingFiles(partitionFilters, dataFilters);
-            return keep(files, table, skip, new Skipstone.Scan());
+            return keep(files, null, table, skip, new Skipstone.Scan());
         }
     }
 }
