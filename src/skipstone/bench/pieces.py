@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ class Pieces:
 
     directory: Path
     again: bool = False
+    _asked_for: set[str] = field(default_factory=set)
 
     def find(self, name: str) -> Piece | None:
         """A piece that was measured before."""
+        self._asked_for.add(name)
         path = self._path(name)
         if not path.exists():
             return None
@@ -30,7 +32,7 @@ class Pieces:
 
     def measure(self, name: str, measurement: Callable[[], Mapping[str, Any]]) -> Piece:
         """The piece of this name, measured if it is not there yet."""
-        if not self.again and (found := self.find(name)) is not None:
+        if (found := self.find(name)) is not None and not self.again:
             return found
         piece = dict(measurement())
         path = self._path(name)
@@ -45,6 +47,10 @@ class Pieces:
         """Every piece by name."""
         found = sorted(self.directory.glob("*.json"))
         return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in found}
+
+    def asked_for(self) -> dict[str, Piece]:
+        """The pieces that this run was about, by name."""
+        return {name: piece for name, piece in self.all().items() if name in self._asked_for}
 
     def _path(self, name: str) -> Path:
         return self.directory / f"{name}.json"

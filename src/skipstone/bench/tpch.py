@@ -1,7 +1,8 @@
 """The TPC-H benchmark: layouts on the denormalised table, by the method of SIGMOD'14 section 7.
 
 Every measured piece is kept, so a run continues where the last one ended, and each step can be run alone:
-``skipstone bench tpch --sf 1 --only qdtree``. Figures and plots are made of whatever pieces there are.
+``skipstone bench tpch --sf 1 --only qdtree``. Chosen steps have a results file of their own; that of the whole
+benchmark is made by a whole run.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def run(
     again: bool = False,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Run the steps, all by default, and write the figures and plots of everything measured so far.
+    """Run the steps, all by default, and write the figures and plots of what they are about.
 
     ``data`` is where tables and pieces are kept, else the directory that SKIPSTONE_BENCH_DATA names, else the
     user's cache directory. ``again`` measures anew what was measured before.
@@ -49,15 +50,17 @@ def run(
     bench = Bench(sf, blocks, home, pieces, progress)
     for step in only or STEPS:
         bench.step(step)
-    measured = pieces.all()
-    name = "tpch" if sf == 1 and blocks == _BLOCKS else f"tpch-sf{sf:g}-{blocks}"
+    measured = pieces.asked_for() if only else pieces.all()
+    name = "-".join(("tpch" if sf == 1 and blocks == _BLOCKS else f"tpch-sf{sf:g}-{blocks}", *only))
     draw_all(measured, name, output)
-    command = f"skipstone bench tpch --sf {sf:g}" + (f" --blocks {blocks}" if blocks != _BLOCKS else "")
+    sizes = f"--sf {sf:g}" + (f" --blocks {blocks}" if blocks != _BLOCKS else "")
+    command = " ".join(("skipstone bench tpch", sizes, *(f"--only {step}" for step in only)))
     details = {
         key: {name: value for name, value in piece.items() if name != "queries"}
         for key, piece in measured.items()
     }
-    return write(name, figures(measured, command, _memory(home, blocks)), details, output)
+    memory = _memory(home, blocks) if "table-qdtree" in measured else {}
+    return write(name, figures(measured, command, memory), details, output)
 
 
 def _data_directory(given: str | None) -> Path:
