@@ -1,8 +1,8 @@
 """The TPC-H benchmark: layouts on the denormalised table, by the method of SIGMOD'14 section 7.
 
 Every measured piece is kept, so a run continues where the last one ended, and each step can be run alone:
-``skipstone bench tpch --sf 1 --only qdtree``. Chosen steps have a results file of their own; that of the whole
-benchmark is made by a whole run.
+``skipstone bench tpch --sf 1 --only qdtree``. Chosen steps have a results file of their own; that of the
+whole benchmark is made by a whole run.
 """
 
 from __future__ import annotations
