@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SkipstoneError", "TableChangedError"]
+__all__ = ["DamagedFileError", "SkipstoneError", "TableChangedError"]
 
 
 class SkipstoneError(Exception):
@@ -11,3 +11,7 @@ class SkipstoneError(Exception):
 
 class TableChangedError(SkipstoneError):
     """Somebody else changed the table meanwhile, so nothing was done; trying again may help."""
+
+
+class DamagedFileError(SkipstoneError):
+    """A file of skipstone's own does not hold what was written to it; the message names it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from skipstone.arguments import checked
 from skipstone.catalog.decisions import Decision
 from skipstone.errors import SkipstoneError
 from skipstone.layout.layouts import layout_named
@@ -16,12 +17,13 @@ from skipstone.layout.selforg import check_curve
 from skipstone.optimize.advise import Advice, advise
 from skipstone.optimize.auto import auto
 from skipstone.optimize.auto_status import AutoStatus, auto_status
+from skipstone.optimize.choose import Request, Work
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.cost_store import load_model
 from skipstone.optimize.economy import economy_of
-from skipstone.optimize.into_delta import convert_to_delta, copy_to_delta
+from skipstone.optimize.into_delta import Conversion, Copy
 from skipstone.optimize.optimize import optimize_new, optimize_table
-from skipstone.optimize.policy import Policy
+from skipstone.optimize.policy import Policy, policy_or_default
 from skipstone.optimize.prepare import Wishes, parse_log, prepare
 from skipstone.optimize.run import OptimizeReport
 from skipstone.optimize.selection import selection_of
@@ -110,6 +112,7 @@ class Table(IndexedTable):
 
         Here and below, the table's own query log is used when no queries are given.
         """
+        checked(num_features=num_features, threshold=threshold)
         entries, unusable = self._entries(self.files(), queries)
         if not entries:
             raise SkipstoneError(f"No query of the log reads {self.source}.")
@@ -129,12 +132,11 @@ class Table(IndexedTable):
         progress: Progress | None = None,
     ) -> Advice:
         """Simulate every layout on a sample and say what each would let the queries skip."""
+        wishes = Wishes(block_rows, partition_by, num_features)
         files = self.files()
         entries, unusable = self._entries(files, queries)
         self._runtime.refresh(files.root)
-        prepared = prepare(
-            self.spark, files, entries, unusable, Wishes(block_rows, partition_by, num_features)
-        )
+        prepared = prepare(self.spark, files, entries, unusable, wishes)
         model = load_model(self.spark)
         economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
         return advise(prepared, progress=progress, economy=economy)
@@ -151,37 +153,50 @@ class Table(IndexedTable):
         leave_out_dates: bool = False,
         progress: Progress | None = None,
         curve: str = "z",
+        force: bool = False,
     ) -> OptimizeReport:
         """Rearrange the table in one commit; with ``output`` a new Delta table instead.
 
-        ``curve`` is that of the layout ``selforg``: ``z`` or ``hilbert``.
+        ``curve`` is that of the layout ``selforg``: ``z`` or ``hilbert``. A layout by which the queries
+        would scan more than they do now is refused unless it is forced. Nothing is written before all that
+        can be known to fail is checked, and a new table whose layout fails is deleted again.
         """
+        request = Request(
+            layout,
+            Wishes(block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, curve=curve),
+            force,
+        )
         if layout != "auto":
             layout_named(layout, also=("auto",))
         check_curve(curve, layout)
-        target = self._target(output, convert)
-        files = target.files()
-        target._runtime.refresh(files.root)
+        files = self._current()
+        target = self._target(files, output, convert)
         entries, unusable = self._entries(files, queries)
-        wishes = Wishes(block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, curve=curve)
-        report = optimize_table(self.spark, self._runtime, files, entries, unusable, layout, wishes, progress)
-        if self.name is not None and target is self:
+        work = Work(self.spark, self._runtime, files, entries, unusable, progress)
+        with unlogged(self.spark):
+            report = optimize_table(work, request, None if target is None else target.made)
+        if self.name is not None and output is None:
             self.frame().createOrReplaceTempView(self.name)
         return report
 
-    def _target(self, output: str | None, convert: bool) -> Table:
-        files = self.files()
+    def _target(self, files: TableFiles, output: str | None, convert: bool) -> Copy | Conversion | None:
+        """What is to be made of the table before it is laid out; nothing is written yet."""
+        target: Copy | Conversion | None = None
         if output is not None:
-            with unlogged(self.spark):
-                copy_to_delta(self.spark, files, output)
-            return Table(self.spark, output, self.name)
-        if convert and files.format != "delta":
-            convert_to_delta(self.spark, files, None if is_path(self.source) else self.source)
-        return self
+            target = Copy(self.spark, self._runtime, files, output)
+        elif convert and files.format != "delta":
+            name = None if is_path(self.source) else self.source
+            target = Conversion(self.spark, self._runtime, files, name)
+        if target is not None:
+            target.check()
+        return target
 
-    def optimize_new(self, blocks_worth: float = 2.0, progress: Progress | None = None) -> OptimizeReport:
+    def optimize_new(
+        self, blocks_worth: float = 2.0, progress: Progress | None = None, force: bool = False
+    ) -> OptimizeReport:
         """Lay out only the files that no layout covers yet, once enough rows have gathered."""
-        return optimize_new(self.spark, self._runtime, self._current, blocks_worth, progress)
+        worth = checked(blocks_worth=blocks_worth)["blocks_worth"]
+        return optimize_new(self.spark, self._runtime, self._current, worth, progress, force)
 
     def auto(
         self,
@@ -197,7 +212,7 @@ class Table(IndexedTable):
         the scans of indexed tables are logged. ``model`` is this machine's cost model by default.
         With ``lazy`` nothing is estimated anew while table and log are much as they were at the last no.
         """
-        chosen = policy or Policy()
+        chosen = policy_or_default(policy)
         files = self._current()
         if act and files.format == "delta" and not self._runtime.catalog(files.root).segments:
             self.index(progress=progress)
@@ -217,13 +232,14 @@ class Table(IndexedTable):
         Rows of a table whose layout suits the queries of now are counted and take their places in it at once.
         They are in the table whatever becomes of the layout: if that fails, the decision says why.
         """
+        chosen = policy_or_default(policy)
         if self.files().format != "delta":
             raise SkipstoneError(
                 f"{self.source} is a directory of Parquet files, and rows can be appended to Delta tables "
                 "only; make it one first (skipstone optimize --convert)."
             )
         started = time.perf_counter()
-        arrival = self._arrive(rows, policy or Policy())
+        arrival = self._arrive(rows, chosen)
         if arrival is None:
             self._save(rows.write.format("delta").mode("append"))
         seconds = time.perf_counter() - started
@@ -268,6 +284,7 @@ class Table(IndexedTable):
         told: Callable[[Decision], None] = lambda _: None,
     ) -> Watch:
         """A listener on the table's commits, whoever makes them; ``start()`` it and ``stop()`` it."""
+        policy_or_default(policy)
         return Watch(
             lambda: int(self.files().handle.version()),
             lambda: self.auto(policy=policy, lazy=True),
@@ -277,7 +294,7 @@ class Table(IndexedTable):
 
     def auto_status(self, policy: Policy | None = None) -> AutoStatus:
         """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
-        return auto_status(self._situation(policy or Policy()))
+        return auto_status(self._situation(policy_or_default(policy)))
 
     def _situation(self, policy: Policy) -> Situation:
         files = self._current()

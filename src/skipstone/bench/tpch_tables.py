@@ -18,6 +18,7 @@ from skipstone.bench.tpch_data import FILTERED
 from skipstone.bench.tpch_queries import MONTH, TABLE
 from skipstone.bench.tpch_values import REGIONS, SEGMENTS
 from skipstone.errors import SkipstoneError
+from skipstone.optimize.choose import Request, Work
 from skipstone.optimize.optimize import optimize_table
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import Wishes
@@ -95,7 +96,8 @@ class Builder:
         wishes = replace(LAYOUTS[name], block_rows=max(1, self.rows // self.blocks))
         runtime = runtime_of(self.spark)
         started = self.clock()
-        report = optimize_table(self.spark, runtime, found.files(), log.entries, (), name, wishes)
+        work = Work(self.spark, runtime, found.files(), log.entries)
+        report = optimize_table(work, Request(name, wishes, force=True))
         return {**report.to_dict(), "optimize_seconds": self.clock() - started, "root": ""}
 
     def by_delta(self, name: str, columns: Sequence[str]) -> Piece:

@@ -1,7 +1,7 @@
 """The decision log: what was decided about a table's layout, when, why and by which numbers.
 
-``TABLE/_skipstone/decisions/TIME-ID.json``. A decision to do nothing that repeats the one before takes its
-place and counts the repetitions, so that a loop that waits for months leaves one file. The newest
+``TABLE/_skipstone/decisions/TIME-DIGEST.json``. A decision to do nothing that repeats the one before takes
+its place and counts the repetitions, so that a loop that waits for months leaves one file. The newest
 ``MOST_DECISIONS`` are kept.
 """
 
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
+from skipstone.catalog.digest import digest_of
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import SkipstoneError
 
@@ -21,7 +22,8 @@ __all__ = ["DECISIONS", "Decision", "load_decisions", "save_decision"]
 
 DECISIONS = f"{FOLDER}/decisions"
 MOST_DECISIONS = 200
-_NAME = re.compile(r"[0-9TZ]+-[0-9a-f]{8}\.json")
+_NAME = re.compile(r"[0-9TZ]+-(?:[0-9a-f]{8}|(?P<digest>[0-9a-f]{12}))\.json")
+"""Earlier versions gave eight digits that say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,10 @@ def save_decision(store: FileStore, decision: Decision) -> Decision:
         decision = replace(decision, repeated=last.repeated + 1)
         stale = [*stale, names[-1]]
     moment = re.sub(r"[^0-9T]", "", decision.time.partition("+")[0].replace(".", ""))
-    store.write(
-        f"{DECISIONS}/{moment:0<21}Z-{uuid.uuid4().hex[:8]}.json", json.dumps(decision.to_dict()).encode()
-    )
-    for name in dict.fromkeys(stale):
+    data = json.dumps(decision.to_dict()).encode()
+    written = f"{moment:0<21}Z-{digest_of(data)}.json"
+    store.write(f"{DECISIONS}/{written}", data)
+    for name in dict.fromkeys(each for each in stale if each != written):
         store.delete(f"{DECISIONS}/{name}")
     return decision
 
@@ -71,7 +73,23 @@ def _names(store: FileStore) -> list[str]:
 
 
 def _read(store: FileStore, name: str) -> Decision | None:
+    found = _NAME.fullmatch(name)
     try:
-        return Decision(**json.loads(store.read(f"{DECISIONS}/{name}")))
-    except (ValueError, TypeError, SkipstoneError):  # another session may just have deleted it
+        data = store.read(f"{DECISIONS}/{name}")
+        if found is None or found["digest"] not in (None, digest_of(data)):
+            return None
+        return _checked(Decision(**json.loads(data)))
+    except (ValueError, TypeError, RecursionError, SkipstoneError):  # it may just have been deleted
         return None
+
+
+def _checked(decision: Decision) -> Decision:
+    """The decision, if each of its fields is what it should be."""
+    texts = (decision.time, decision.code, decision.sentence)
+    if not all(isinstance(text, str) for text in texts) or type(decision.acted) is not bool:
+        raise TypeError
+    if not isinstance(decision.numbers, dict) or type(decision.repeated) is not int:
+        raise TypeError
+    if datetime.fromisoformat(decision.time).tzinfo is None:
+        raise ValueError
+    return decision

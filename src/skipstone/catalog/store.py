@@ -10,14 +10,14 @@ damaged statistic could skip a block that is needed, so one wrong bit makes the 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import re
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from skipstone.catalog.digest import digest_of
 from skipstone.catalog.merge import Catalog, merge
 from skipstone.catalog.segment import Segment, decode, encode
-from skipstone.errors import SkipstoneError
+from skipstone.errors import DamagedFileError, SkipstoneError
 
 __all__ = ["FOLDER", "FileStore", "load", "publish", "replace_segments", "stamp"]
 
@@ -66,7 +66,10 @@ def load(store: FileStore, root: str) -> Catalog:
 
 
 def _read(store: FileStore, root: str, name: str) -> Segment:
-    data = store.read(f"{_BLOCKS}/{name}")
+    try:
+        data = store.read(f"{_BLOCKS}/{name}")
+    except DamagedFileError as problem:
+        raise SkipstoneError(f"{str(problem).rstrip('.')}; delete it and index again.") from problem
     segment = decode(data, f"{root}/{_BLOCKS}/{name}")
     if name != _name(name.partition("-")[0], data):
         raise SkipstoneError(
@@ -76,7 +79,7 @@ def _read(store: FileStore, root: str, name: str) -> Segment:
 
 
 def _name(number: str, data: bytes) -> str:
-    return f"{number}-{hashlib.blake2b(data, digest_size=6).hexdigest()}.parquet"
+    return f"{number}-{digest_of(data)}.parquet"
 
 
 def publish(store: FileStore, segment: Segment, replace: bool = False) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from skipstone.arguments import bounds_of
 from skipstone.cli.output import print_json, warn
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import Dialect, NumFeatures, Queries, read_workload
@@ -23,7 +24,10 @@ def run(
     num_features: NumFeatures = None,
     threshold: Annotated[
         float | None,
-        typer.Option(min=1, help="Queries that a feature must subsume; cross-validated if not given."),
+        typer.Option(
+            **bounds_of("threshold"),
+            help="Queries that a feature must subsume; cross-validated if not given.",
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Draw the commonality and stability curves.")

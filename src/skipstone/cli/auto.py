@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from skipstone.arguments import bounds_of, checked
 from skipstone.catalog.decisions import Decision
 from skipstone.cli.output import count, megabytes, print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
@@ -24,26 +25,32 @@ def run(
     once: Annotated[bool, typer.Option("--once", help="Decide now and, if it pays, do it.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Decide after every commit, until stopped.")] = False,
     interval: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="How often --watch looks for commits.")
+        float,
+        typer.Option(**bounds_of("seconds"), metavar="SECONDS", help="How often --watch looks for commits."),
     ] = 30.0,
     window_days: Annotated[
-        float, typer.Option(min=0.0, help="How much of the log counts as the workload of now.")
+        float,
+        typer.Option(**bounds_of("window_days"), help="How much of the log counts as the workload of now."),
     ] = _DEFAULT.window_days,
     horizon_days: Annotated[
         float | None,
-        typer.Option(min=0.0, help="Count savings over so many days; as long as the log by default."),
+        typer.Option(
+            **bounds_of("horizon_days"),
+            help="Count savings over so many days; as long as the log by default.",
+        ),
     ] = None,
     margin: Annotated[
-        float, typer.Option(min=0.0, help="How many times its cost a rewrite must save.")
+        float, typer.Option(**bounds_of("margin"), help="How many times its cost a rewrite must save.")
     ] = _DEFAULT.margin,
     new_blocks: Annotated[
-        float, typer.Option(min=0.0, help="How many blocks of new data are awaited.")
+        float, typer.Option(**bounds_of("new_blocks"), help="How many blocks of new data are awaited.")
     ] = _DEFAULT.new_blocks,
     drift: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="From which drift on old data is looked at.")
+        float, typer.Option(**bounds_of("drift"), help="From which drift on old data is looked at.")
     ] = _DEFAULT.drift,
     step_mb: Annotated[
-        float, typer.Option(min=1.0, help="How much old data is laid out anew at a time, in MB.")
+        float,
+        typer.Option(**bounds_of("step_mb"), help="How much old data is laid out anew at a time, in MB."),
     ] = _DEFAULT.step_bytes / 1e6,
     layout: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Consider only this layout; repeatable.")
@@ -68,7 +75,7 @@ def run(
         horizon_days=horizon_days,
         margin=margin,
         drift=drift,
-        step_bytes=int(step_mb * 1e6),
+        step_bytes=int(checked(step_mb=step_mb)["step_mb"] * 1e6),
         block_rows=block_rows,
         layouts=tuple(layout) if layout else None,
         curve=curve,

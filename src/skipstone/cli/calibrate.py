@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from skipstone.arguments import bounds_of
 from skipstone.cli.output import megabytes, print_json, progress
 from skipstone.cli.quiet import quiet_session
 from skipstone.cli.tables import AsJson
@@ -27,7 +28,7 @@ def run(
             help="Where to put the generated table; the executors must reach it. A temporary one by default.",
         ),
     ] = None,
-    rows: Annotated[int, typer.Option(min=10_000, help="How many rows to generate.")] = 600_000,
+    rows: Annotated[int, typer.Option(**bounds_of("rows"), help="How many rows to generate.")] = 600_000,
     as_json: AsJson = False,
 ) -> None:
     """Measure what rewrites and scans cost here, for the estimates of advise and auto."""

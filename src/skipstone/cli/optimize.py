@@ -33,6 +33,9 @@ def run(
     convert: Annotated[
         bool, typer.Option("--convert", help="Make a directory of Parquet files a Delta table first.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Apply the layout even if queries scan more than they do now.")
+    ] = False,
     new_only: Annotated[
         bool, typer.Option("--new-only", help="Only files that no layout covers yet, by the newest layout.")
     ] = False,
@@ -44,7 +47,7 @@ def run(
     with progress() as told:
         opened = open_table(table, more)
         if new_only:
-            report = opened.optimize_new(progress=told)
+            report = opened.optimize_new(progress=told, force=force)
         else:
             report = opened.optimize(
                 workload,
@@ -56,6 +59,7 @@ def run(
                 convert=convert,
                 progress=told,
                 curve=curve,
+                force=force,
             )
     if as_json:
         print_json(report.to_dict())

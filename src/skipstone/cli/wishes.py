@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import skipstone
+from skipstone.arguments import bounds_of
 from skipstone.workload import Workload
 
 __all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries", "read_workload"]
@@ -19,13 +20,18 @@ Queries = Annotated[
     ),
 ]
 Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.")]
-BlockRows = Annotated[int | None, typer.Option(min=1, help="Rows in a block; chosen by size if not given.")]
+BlockRows = Annotated[
+    int | None, typer.Option(**bounds_of("block_rows"), help="Rows in a block; chosen by size if not given.")
+]
 PartitionBy = Annotated[
     str | None,
     typer.Option(metavar="SQL", help="Make blocks inside each value of this column or expression."),
 ]
 NumFeatures = Annotated[
-    int | None, typer.Option(min=1, help="How many features to mine; cross-validated if not given.")
+    int | None,
+    typer.Option(
+        **bounds_of("num_features"), help="How many features to mine; cross-validated if not given."
+    ),
 ]
 
 

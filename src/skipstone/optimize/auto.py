@@ -22,8 +22,6 @@ import numpy as np
 from skipstone.catalog.decisions import Decision, load_decisions, save_decision
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.contract import Fitted
-from skipstone.layout.layouts import layout_named
-from skipstone.layout.selforg import SELFORG, check_curve
 from skipstone.optimize.condense import merged_entries, representatives
 from skipstone.optimize.cost import CostModel
 from skipstone.optimize.drift import distance
@@ -75,9 +73,6 @@ def auto(
 
     With ``lazy`` nothing is estimated anew while the table and its log are much as they were at the last no.
     """
-    for name in policy.layouts or ():
-        layout_named(name)
-    check_curve(policy.curve or "z", SELFORG.name)
     with unlogged(spark):
         seen = Situation(runtime, files, scans, policy, clock())
         terms = {"policy": policy.to_dict(), "costs": model.describe()}
@@ -117,10 +112,14 @@ def _same_as_before(seen: Situation, terms: Mapping[str, Any], now: datetime) ->
         return None
     old = now - datetime.fromisoformat(last.time) > timedelta(days=_STALE * seen.policy.window_days)
     numbers = seen.numbers()
-    grown = any(
-        numbers[name] > _GROWTH * last.numbers.get(name, 0) for name in ("unclustered_bytes", "logged_scans")
-    )
-    moved = distance(last.numbers.get("asked", {}), numbers["asked"]) >= seen.policy.drift
+    try:
+        grown = any(
+            numbers[name] > _GROWTH * float(last.numbers.get(name, 0))
+            for name in ("unclustered_bytes", "logged_scans")
+        )
+        moved = distance(last.numbers.get("asked", {}), numbers["asked"]) >= seen.policy.drift
+    except (TypeError, ValueError, AttributeError):  # numbers that nobody wrote are no answer
+        return None
     return None if old or grown or moved else last
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skipstone.arguments import checked
 from skipstone.layout.assignment import Clusters, Dimension, Grid
 from skipstone.layout.pack import pack
 from skipstone.optimize.cost import CostModel, Extent, Observation, Shape
@@ -65,6 +66,7 @@ def calibrate(
     clock: Callable[[], float] = time.perf_counter,
 ) -> Calibration:
     """Measure on tables that are made below ``directory`` and left there for the caller to delete."""
+    rows = checked(rows=rows)["rows"]
     started = clock()
     path = f"{directory}/calibration-{uuid.uuid4().hex[:8]}"
     with unlogged(spark):

@@ -116,9 +116,25 @@ class Observation:
         return cls("rewrite", shape.terms(), seconds)
 
     @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Observation:
+        """Read a stored observation."""
+        terms = tuple(map(_amount, data["terms"]))
+        if len(terms) != len({"rewrite": _REWRITE, "read": _READ}[data["kind"]]):
+            raise ValueError("an observation with too many or too few terms")
+        return cls(data["kind"], terms, _amount(data["seconds"]))
+
+    @classmethod
     def read(cls, extent: Extent, files: float, seconds: float) -> Observation:
         """A scan that ran; its extent is that of the columns that were read."""
         return cls("read", (1.0, *_read_terms(extent, files)), seconds)
+
+
+def _amount(value: Any) -> float:
+    """A stored number; nothing that is measured is negative or without end."""
+    number = float(value)
+    if not 0.0 <= number < float("inf"):
+        raise ValueError(f"{value} is no amount")
+    return number
 
 
 def _read_terms(extent: Extent, files: float) -> tuple[float, ...]:
@@ -152,7 +168,7 @@ class Coefficients:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Coefficients:
         """Read stored coefficients."""
-        return cls(**{field.name: float(data[field.name]) for field in fields(cls)})
+        return cls(**{field.name: _amount(data[field.name]) for field in fields(cls)})
 
     def _named(self, names: Sequence[str]) -> Floats:
         return np.array([getattr(self, name) for name in names])
@@ -295,17 +311,14 @@ class CostModel:
     def from_json(cls, data: Mapping[str, Any], name: str = "the cost model") -> CostModel:
         """Read a stored model; one that cannot be read is an error that names it."""
         try:
-            seen = tuple(
-                Observation(str(item["kind"]), tuple(map(float, item["terms"])), float(item["seconds"]))
-                for item in data["observations"]
-            )
+            seen = tuple(Observation.from_json(item) for item in data["observations"])
             return cls(
                 Coefficients.from_json(data["coefficients"]),
                 str(data["source"]),
                 seen,
                 Coefficients.from_json(data["base"]),
             )
-        except (KeyError, TypeError, ValueError) as problem:
+        except Exception as problem:
             raise SkipstoneError(
                 f"{name} cannot be read; delete it and run skipstone calibrate."
             ) from problem

@@ -44,7 +44,7 @@ def load_model(spark: SparkSession) -> CostModel:
         return CostModel.from_json(stored, str(path))
     except FileNotFoundError:
         return CostModel()
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise SkipstoneError(f"{path} is damaged; delete it and run skipstone calibrate.") from problem
     except OSError as problem:
         raise SkipstoneError(f"{path} cannot be read ({problem.strerror}).") from problem
@@ -56,9 +56,13 @@ def save_model(spark: SparkSession, model: CostModel) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, scratch = tempfile.mkstemp(prefix=".costs-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(model.to_json(), file)
-        os.replace(scratch, path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(model.to_json(), file)
+            os.replace(scratch, path)
+        except BaseException:
+            Path(scratch).unlink(missing_ok=True)
+            raise
     except OSError as problem:
         raise SkipstoneError(
             f"The cost model cannot be kept in {path} ({problem.strerror}); set SKIPSTONE_COSTS to a "

@@ -1,90 +1,106 @@
-"""``optimize``: prepare, fit, rewrite, report. The whole table, or only what no layout covers yet."""
+"""``optimize``: choose, refuse what would be worse, rewrite, report. The whole table, or only what no layout
+covers yet.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import numpy as np
 
-from skipstone.catalog.layouts import LayoutRecord, load_layout
+from skipstone.catalog.layouts import LayoutRecord
 from skipstone.errors import SkipstoneError
-from skipstone.optimize.advise import AS_IT_LIES, Advice
-from skipstone.optimize.cost_store import load_model
-from skipstone.optimize.economy import economy_of
-from skipstone.optimize.prepare import Prepared, Wishes, prepare
-from skipstone.optimize.run import OptimizeReport, fit, rewrite_table
+from skipstone.optimize.advise import AS_IT_LIES
+from skipstone.optimize.choose import Choice, Request, Work, choose, choose_again
+from skipstone.optimize.prepare import Wishes
+from skipstone.optimize.run import OptimizeReport, rewrite_table
+from skipstone.optimize.stored_layout import StoredLayout, stored_layout
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
 from skipstone.predicate.blocks import Counts
-from skipstone.predicate.codec import from_json
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.progress import Progress
+from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.log import columns_gone
 from skipstone.workload.predicates import LoggedFilter
-from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["optimize_new", "optimize_table"]
+__all__ = ["Target", "optimize_new", "optimize_table"]
+
+Target = Callable[[], AbstractContextManager[TableFiles]]
+"""Makes another table of the same rows, and takes it away again if what follows fails."""
+_FORCE = "say --force (in Python force=True) if that is meant"
 
 
 def optimize_table(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    entries: Sequence[LoggedFilter],
-    unusable: Sequence[BrokenQuery],
-    layout: str,
-    wishes: Wishes,
-    progress: Progress | None = None,
-    chosen: Counts | None = None,
+    work: Work,
+    request: Request,
+    target: Target | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> OptimizeReport:
-    """Lay the chosen files of a Delta table out anew, all of them by default."""
-    if files.format != "delta":
+    """Lay a Delta table out anew, or the ``target`` that is made from it once all is known to fit."""
+    files = work.files
+    if target is None:
+        if files.format != "delta":
+            raise SkipstoneError(
+                f"{files.root} is a directory of Parquet files, which cannot be replaced in one step; "
+                "give --output for a new Delta table, or --convert to make this one a Delta table first."
+            )
+        Rewriting(work.spark, work.runtime, files.root)  # refuses tables that must not be rewritten
+    chosen = choose(work, request, clock)
+    if chosen.worse and not request.force:
         raise SkipstoneError(
-            f"{files.root} is a directory of Parquet files, which cannot be replaced in one step; "
-            "give --output for a new Delta table, or --convert to make this one a Delta table first."
+            f"Nothing was written, for {chosen.worse}; choose another layout (skipstone advise compares "
+            f"them), or {_FORCE}."
         )
-    places = np.arange(len(files.files)) if chosen is None else chosen
-    started = clock()
-    prepared = prepare(spark, files, entries, unusable, wishes, places)
-    economy = economy_of(spark, runtime, files, places, load_model(spark), entries)
-    name, fitted, advice = fit(spark, prepared, places, layout, progress, economy)
-    fit_seconds = clock() - started
-    if fitted is None:
+    if target is None:
+        return _lay_out(work, chosen, clock)
+    with target() as made:
+        if chosen.fitted is None:
+            return _lay_out(work, replace(chosen, prepared=replace(chosen.prepared, files=made)), clock)
+        again = choose_again(work, request, chosen, made)
+        return _lay_out(replace(work, files=made), again, clock)
+
+
+def _lay_out(work: Work, chosen: Choice, clock: Callable[[], float]) -> OptimizeReport:
+    """Rewrite the files that a choice was made for."""
+    if chosen.fitted is None:
         reason = "no layout would let the queries of the log skip more than the table as it lies"
-        return _report(prepared, advice, AS_IT_LIES, "", reason, fit_seconds)
+        return _report(replace(chosen, layout=AS_IT_LIES), reason)
     started = clock()
-    layout_id, rewritten = rewrite_table(spark, runtime, prepared, places, name, fitted, progress)
-    report = _report(prepared, advice, name, layout_id, fitted.note, fit_seconds)
-    return OptimizeReport(
-        **{
-            **report.to_dict(),  # type: ignore[arg-type]
-            "files_after": rewritten.files_after,
-            "rows": rewritten.rows,
-            "rewrite_seconds": clock() - started,
-            "version": rewritten.version,
-        }
+    prepared = chosen.prepared
+    layout_id, rewritten = rewrite_table(
+        work.spark, work.runtime, prepared, prepared.places, chosen.layout, chosen.fitted, work.progress
+    )
+    note = f"{chosen.fitted.note}; {chosen.worse}, as was asked for" if chosen.worse else chosen.fitted.note
+    return replace(
+        _report(chosen, note),
+        layout_id=layout_id,
+        files_after=rewritten.files_after,
+        rows=rewritten.rows,
+        rewrite_seconds=clock() - started,
+        version=rewritten.version,
     )
 
 
-def _report(
-    prepared: Prepared, advice: Advice, layout: str, layout_id: str, reason: str, fit_seconds: float
-) -> OptimizeReport:
-    shares = {row.layout: row.percent_scanned for row in advice.layouts}
+def _report(chosen: Choice, reason: str) -> OptimizeReport:
+    """About files that are as they were."""
+    files = chosen.prepared.files
     return OptimizeReport(
-        root=prepared.files.root,
-        layout=layout,
-        layout_id=layout_id,
+        root=files.root,
+        layout=chosen.layout,
+        layout_id="",
         reason=reason,
-        percent_before=shares.get(AS_IT_LIES),
-        percent_after=shares.get(layout),
-        files_before=len(prepared.files.files),
-        files_after=len(prepared.files.files),
-        rows=prepared.total_rows,
-        fit_seconds=fit_seconds,
+        percent_before=chosen.percent_before,
+        percent_after=chosen.percent_after,
+        files_before=len(files.files),
+        files_after=len(files.files),
+        rows=chosen.prepared.total_rows,
+        fit_seconds=chosen.fit_seconds,
         rewrite_seconds=0.0,
         version=-1,
     )
@@ -96,51 +112,87 @@ def optimize_new(
     reopen: Callable[[], TableFiles],
     blocks_worth: float = 2.0,
     progress: Progress | None = None,
+    force: bool = False,
 ) -> OptimizeReport:
     """Lay out the files that no layout covers, by the strategy and the workload of the newest layout.
 
     A partition of the table waits until ``blocks_worth`` blocks of its rows have gathered; then those files
     are rewritten, in a commit of their own. All other files stay. ``reopen`` lists the table's files anew.
+    A partition that somebody else lays out meanwhile is passed over, and so is one that would become worse,
+    unless it is forced.
     """
     files = reopen()
-    layout = newest_layout(files.files, runtime.catalog(files.root))
-    if not layout:
-        raise SkipstoneError(f"{files.root} has no layout yet; optimize it with a query log first.")
-    record = load_layout(runtime.store(files.root), layout)
+    stored = _newest(runtime, files)
+    record = stored.record
     waiting = _waiting(runtime, files, record)
     rows = {part: files.live(spark, places).count() for part, places in waiting.items()}
     ready = [part for part, count in rows.items() if count >= blocks_worth * record.block_rows]
     if not ready:
-        outside = sum(rows.values())
         where = "" if len(rows) < 2 else f" in {len(rows):,} partitions"
         reason = (
-            f"only {outside:,} rows lie outside the layout{where}; "
+            f"only {sum(rows.values()):,} rows lie outside the layout{where}; "
             f"{blocks_worth:g} blocks of {record.block_rows:,} rows are awaited"
         )
-        count = sum(len(places) for places in waiting.values())
-        return OptimizeReport(
-            files.root,
-            record.strategy,
-            "",
-            reason,
-            None,
-            None,
-            count,
-            count,
-            sum(rows.values()),
-            0.0,
-            0.0,
-            -1,
-        )
-    reports = []
+        return _left(files, record, waiting, rows, reason)
+    reports, worse = [], []
     for part in ready:
-        files = reopen()
-        places = _waiting(runtime, files, record)[part]
-        workload, wishes = _entries(record, files), _wishes(record)
-        reports.append(
-            optimize_table(spark, runtime, files, workload, (), record.strategy, wishes, progress, places)
+        seen = {files.files.paths[place] for place in waiting[part].tolist()}
+        now = reopen()
+        places = _waiting(runtime, now, record).get(part)
+        if places is None:
+            continue
+        if seen != {now.files.paths[place] for place in places.tolist()}:
+            count = now.live(spark, places).count()
+            if count < blocks_worth * record.block_rows:
+                continue
+        work = Work(spark, runtime, now, _entries(stored, now), progress=progress, places=places)
+        chosen = choose(work, Request(record.strategy, _wishes(record)))
+        if chosen.worse and not force:
+            worse.append(chosen.worse)
+            continue
+        reports.append(_lay_out(work, chosen, time.perf_counter))
+    if reports:
+        return _together(reports, worse)
+    reason = f"{worse[0]}; {_FORCE}" if worse else "somebody else has laid out meanwhile what waited"
+    return _left(files, record, waiting, rows, reason)
+
+
+def _newest(runtime: Runtime, files: TableFiles) -> StoredLayout:
+    layout = newest_layout(files.files, runtime.catalog(files.root))
+    if not layout:
+        raise SkipstoneError(f"{files.root} has no layout yet; optimize it with a query log first.")
+    stored = stored_layout(runtime.store(files.root), layout, files.root)
+    if stored is None:
+        raise SkipstoneError(
+            f"{files.root} has lost the description of its newest layout {layout}; optimize it with a query "
+            "log first."
         )
-    return _together(reports)
+    return stored
+
+
+def _left(
+    files: TableFiles,
+    record: LayoutRecord,
+    waiting: dict[str, Counts],
+    rows: dict[str, int],
+    reason: str,
+) -> OptimizeReport:
+    """About new files that stay as they are."""
+    count = sum(len(places) for places in waiting.values())
+    return OptimizeReport(
+        root=files.root,
+        layout=record.strategy,
+        layout_id="",
+        reason=reason,
+        percent_before=None,
+        percent_after=None,
+        files_before=count,
+        files_after=count,
+        rows=sum(rows.values()),
+        fit_seconds=0.0,
+        rewrite_seconds=0.0,
+        version=-1,
+    )
 
 
 def _waiting(runtime: Runtime, files: TableFiles, record: LayoutRecord) -> dict[str, Counts]:
@@ -152,23 +204,26 @@ def _waiting(runtime: Runtime, files: TableFiles, record: LayoutRecord) -> dict[
     return {part: np.array(found[part], np.int64) for part in sorted(found)}
 
 
-def _together(reports: Sequence[OptimizeReport]) -> OptimizeReport:
-    """One report about several partitions."""
+def _together(reports: Sequence[OptimizeReport], worse: Sequence[str]) -> OptimizeReport:
+    """One report about several partitions; ``worse`` are the sentences about those that were left alone."""
+    left = f"; {len(worse):,} more stay as they are, for {worse[0]}" if worse else ""
     if len(reports) == 1:
-        return reports[0]
-    total = reports[-1].to_dict()
-    for name in ("files_before", "files_after", "rows", "fit_seconds", "rewrite_seconds"):
-        total[name] = sum(getattr(report, name) for report in reports)
-    total["percent_before"] = total["percent_after"] = None
-    total["reason"] = f"{len(reports):,} partitions, one after the other"
-    return OptimizeReport(**total)  # type: ignore[arg-type]
+        return replace(reports[0], reason=reports[0].reason + left)
+    names = ("files_before", "files_after", "rows", "fit_seconds", "rewrite_seconds")
+    sums = {name: sum(getattr(report, name) for report in reports) for name in names}
+    return replace(
+        reports[-1],
+        **sums,
+        percent_before=None,
+        percent_after=None,
+        reason=f"{len(reports):,} partitions, one after the other{left}",
+    )
 
 
-def _entries(record: LayoutRecord, files: TableFiles) -> tuple[LoggedFilter, ...]:
+def _entries(stored: StoredLayout, files: TableFiles) -> tuple[LoggedFilter, ...]:
     """The workload of a layout, without the filters on columns that were dropped since."""
     known = ColumnNames.from_schema(files.schema).display
-    entries = (LoggedFilter(from_json(filter_), weight) for filter_, weight in record.workload)
-    return tuple(entry for entry in entries if not columns_gone(entry.filter, known))
+    return tuple(entry for entry in stored.workload if not columns_gone(entry.filter, known))
 
 
 def _wishes(record: LayoutRecord) -> Wishes:

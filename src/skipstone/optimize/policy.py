@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-__all__ = ["Policy"]
+from skipstone.arguments import NUMBERS, checked
+from skipstone.errors import SkipstoneError
+from skipstone.layout.layouts import layout_named
+from skipstone.layout.selforg import SELFORG, check_curve
+
+__all__ = ["Policy", "policy_or_default"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,28 @@ class Policy:
     curve: str | None = None
     sample_rows: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse numbers out of range, and layouts and curves that there are not."""
+        numbers = checked(
+            **{each.name: getattr(self, each.name) for each in fields(self) if each.name in NUMBERS}
+        )
+        for name, value in numbers.items():
+            object.__setattr__(self, name, value)
+        if isinstance(self.layouts, str):
+            raise SkipstoneError(f"layouts must be several names, such as ('{self.layouts}',).")
+        for name in self.layouts or ():
+            layout_named(name)
+        check_curve(self.curve or "z", SELFORG.name)
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {**asdict(self), "layouts": None if self.layouts is None else list(self.layouts)}
+
+
+def policy_or_default(policy: Policy | None) -> Policy:
+    """The policy that a caller gave; anything that is none is refused."""
+    if policy is None:
+        return Policy()
+    if not isinstance(policy, Policy):
+        raise SkipstoneError(f"policy must be a skipstone.Policy, and it is a {type(policy).__name__}.")
+    return policy

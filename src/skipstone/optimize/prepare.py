@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.arguments import checked
 from skipstone.errors import SkipstoneError
 from skipstone.layout.additional import additional_features
 from skipstone.layout.contract import Fitted
@@ -54,6 +55,17 @@ class Wishes:
     seed: int = 0
     rough: bool = False
     curve: str = "z"
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of range."""
+        numbers = checked(
+            block_rows=self.block_rows,
+            num_features=self.num_features,
+            threshold=self.threshold,
+            sample_rows=self.sample_rows,
+        )
+        for name, value in numbers.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

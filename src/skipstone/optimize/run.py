@@ -6,6 +6,7 @@ go to a new Delta table, or it is made a Delta table first.
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -46,6 +47,7 @@ from skipstone.spark.table_files import TableFiles
 
 __all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
 
+LOG = logging.getLogger("skipstone")
 _PAGE_ROWS = 20_000
 """Rows of a Parquet page at most. In a block of one page no reader can make use of an order."""
 
@@ -163,7 +165,11 @@ def rewrite_table(
         workload=tuple((to_json(f), float(w)) for f, w in zip(view.filters, view.weights, strict=True)),
         assignment=assignment_to_json(fitted.assignment),
     )
-    save_layout(runtime.store(files.root), record)
+    try:
+        save_layout(runtime.store(files.root), record)
+    except SkipstoneError as problem:
+        # Whoever sees it fail would take the table for untouched.
+        LOG.warning("%s was rewritten, but its layout could not be written down: %s", files.root, problem)
     shape = shape_of_rewrite(prepared, fitted, sizes)
     remember(spark, [Observation.rewrite(shape, (clock() - begun).total_seconds())])
     return layout_id, rewritten

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
+from skipstone.catalog.layouts import LayoutRecord, load_layout
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.drift import forms_of
 from skipstone.optimize.policy import Policy
@@ -47,7 +47,8 @@ class Situation:
         catalog = runtime.catalog(files.root)
         newest, store = newest_layout(files.files, catalog), runtime.store(files.root)
         self._newest = newest
-        rows = load_layout(store, newest).block_rows if newest and has_layout(store, newest) else 0
+        record = load_layout(store, newest, files.root) if newest else None
+        rows = 0 if record is None else record.block_rows
         self.unclustered: Counts = (
             unclustered_files(files.files, catalog, rows) if newest else np.arange(len(files.files))
         )

@@ -15,14 +15,13 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from skipstone.catalog import Catalog
-from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
-from skipstone.layout.codec import assignment_from_json
+from skipstone.catalog.layouts import LayoutRecord
 from skipstone.optimize.drift import Drift, drift
 from skipstone.optimize.economy import Economy, known_files, read_now
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.shape import placed_by
+from skipstone.optimize.stored_layout import stored_layout
 from skipstone.predicate.blocks import Counts
-from skipstone.predicate.codec import from_json
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.log import LoggedScan
@@ -53,14 +52,17 @@ def drift_of_layouts(
     by_layout = _by_layout(files, runtime.catalog(files.root))
     sizes = files.files.sizes
     largest = sorted(by_layout, key=lambda layout: (-int(sizes[by_layout[layout]].sum()), layout))
-    found = []
+    found: list[LayoutDrift] = []
     store = runtime.store(files.root)
-    for layout in [layout for layout in largest if has_layout(store, layout)][:_MOST_LAYOUTS]:
-        record = load_layout(store, layout)
+    for layout in largest:
+        stored = stored_layout(store, layout, files.root) if len(found) < _MOST_LAYOUTS else None
+        if stored is None:
+            continue
+        record = stored.record
         since = max(datetime.fromisoformat(record.created), now - timedelta(days=policy.window_days))
         recent = [(scan.filter, float(scan.count)) for scan in scans if scan.time > since]
-        fitted = [(from_json(filter_), weight) for filter_, weight in record.workload]
-        placed = placed_by(assignment_from_json(dict(record.assignment)))
+        fitted = [(entry.filter, entry.weight) for entry in stored.workload]
+        placed = placed_by(stored.assignment)
         found.append(LayoutDrift(record, by_layout[layout], drift(fitted, recent, *placed)))
     return tuple(found)
 

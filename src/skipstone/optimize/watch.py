@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 
+from skipstone.arguments import checked
 from skipstone.catalog.decisions import Decision
 from skipstone.spark.failures import some_sentence_of
 
@@ -35,10 +36,11 @@ class Watch:
         idle_checks: int = 60,
         told: Callable[[Decision], None] = lambda _: None,
     ) -> None:
+        numbers = checked(seconds=seconds, idle_checks=idle_checks)
         self._version = version
         self._decide = decide
-        self._seconds = seconds
-        self._idle_checks = idle_checks
+        self._seconds: float = numbers["seconds"]
+        self._idle_checks: int = numbers["idle_checks"]
         self._told = told
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

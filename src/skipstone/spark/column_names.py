@@ -22,7 +22,7 @@ from typing import Any
 from skipstone.predicate.types import Type
 from skipstone.spark.types_json import PHYSICAL_NAME, type_from_object
 
-__all__ = ["ColumnNames", "ResolvedName", "quoted"]
+__all__ = ["ColumnNames", "ResolvedName", "paths_between", "quoted"]
 
 Path = tuple[str, ...]
 _ZONED = "skipstone.zoned"
@@ -74,6 +74,22 @@ class ColumnNames:
         if known is None:
             return ResolvedName((*parent, name), None, problem or "UNKNOWN_COLUMN")
         return ResolvedName(known.path, known.type, problem or known.problem)
+
+
+def paths_between(here: ColumnNames, there: ColumnNames) -> dict[Path, Path]:
+    """From the physical paths of one table to those of another whose columns have the same logical names.
+
+    >>> field = {"name": "a", "type": "long", "metadata": {"delta.columnMapping.physicalName": "c1"}}
+    >>> plain = {"name": "a", "type": "long"}
+    >>> paths_between(*(ColumnNames.from_schema({"fields": [each]}) for each in (field, plain)))
+    {('c1',): ('a',)}
+    """
+    paths: dict[Path, Path] = {(): ()}
+    for parent, fields in here.fields.items():  # a struct comes before its fields
+        others = there.fields.get(paths[parent], {}) if parent in paths else {}
+        paths.update({known.path: others[name].path for name, known in fields.items() if name in others})
+    del paths[()]
+    return paths
 
 
 def _in_another_case(siblings: Mapping[str, ResolvedName], name: str) -> ResolvedName | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
@@ -10,7 +11,29 @@ from pyspark.logger import PySparkLogger
 
 from skipstone.errors import SkipstoneError
 
-__all__ = ["keep_errors_for_the_caller", "reason_of", "sentence_of", "some_sentence_of"]
+__all__ = [
+    "SPARK_FAILURES",
+    "keep_errors_for_the_caller",
+    "reason_of",
+    "sentence_of",
+    "some_sentence_of",
+    "storage_reason",
+]
+
+SPARK_FAILURES = (Py4JJavaError, PySparkException)
+"""What a call to Spark raises when it fails; which of both depends on where it was noticed."""
+
+
+_STORAGE = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "File too large",
+    "Read-only file system",
+    "Permission denied",
+    "Operation not permitted",
+    "Not a directory",
+)
+"""What operating systems say when something cannot be written; it is all that a user needs to know."""
 
 
 def keep_errors_for_the_caller() -> None:
@@ -57,6 +80,26 @@ def reason_of(problem: Py4JJavaError | PySparkException) -> str:
     first = _first_line(message).rstrip(".")
     deepest = first if origin is None else _first_line(_deepest(origin)).rstrip(".")
     return first if deepest in first else f"{first} ({deepest})"
+
+
+def storage_reason(problem: BaseException) -> str:
+    """Why something could not be written or read: what the disk says, if any cause of it does."""
+    said = "\n".join(_messages(problem))
+    return next((text for text in _STORAGE if text in said), None) or (
+        reason_of(problem).rstrip(".")
+        if isinstance(problem, Py4JJavaError | PySparkException)
+        else some_sentence_of(problem).rstrip(".")
+    )
+
+
+def _messages(problem: BaseException) -> Iterator[str]:
+    """What a failure and all its causes say."""
+    yield str(problem.getMessage() or "") if isinstance(problem, PySparkException) else ""
+    yield str(problem) if not isinstance(problem, Py4JJavaError) else ""
+    origin: Any = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    while origin is not None:
+        yield str(origin.toString())
+        origin = origin.getCause()
 
 
 def _deepest(exception: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from skipstone.errors import SkipstoneError
+from skipstone.errors import DamagedFileError, SkipstoneError
 
 __all__ = ["HadoopStore"]
 
@@ -43,4 +43,6 @@ class HadoopStore:
         except Py4JJavaError as problem:
             cause = problem.java_exception
             kind = cause.getClass().getSimpleName()
+            if kind == "ChecksumException":
+                raise DamagedFileError(f"{target} is damaged ({cause.getMessage()}).") from problem
             raise SkipstoneError(f"cannot {verb} {target} ({kind}: {cause.getMessage()}).") from problem

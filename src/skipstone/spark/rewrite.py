@@ -37,10 +37,11 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
-__all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten"]
+__all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten", "check_new_table"]
 
 LOG = logging.getLogger("skipstone")
 _AUTO_COMPACT = "spark.databricks.delta.autoCompact.enabled"
+_DEFAULTS = "spark.databricks.delta.properties.defaults."
 _COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
 IN_PLACE = {
     # Rows must stay in the partition that they were sent to.
@@ -109,27 +110,7 @@ class Rewriting:
         return self._session
 
     def _check(self) -> None:
-        properties: dict[str, str] = json.loads(self._handle.properties())
-        if _is_set(properties, "delta.enableRowTracking"):
-            raise SkipstoneError(
-                f"{self.before.root} has row tracking, whose row ids a rewrite would change; "
-                "disable delta.enableRowTracking first."
-            )
-        if _is_set(properties, "delta.appendOnly"):
-            raise SkipstoneError(
-                f"{self.before.root} is append-only (delta.appendOnly), so it cannot be rewritten."
-            )
-        for name in _COMPACTING:
-            if _is_set(properties, name):
-                raise SkipstoneError(
-                    f"{self.before.root} has {name}, by which Delta would merge the new blocks after the "
-                    f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
-                )
-        if str(self._spark.conf.get(_AUTO_COMPACT, "false")).lower() == "true":
-            raise SkipstoneError(
-                f"This session has {_AUTO_COMPACT}, by which Delta would merge the new blocks of "
-                f"{self.before.root} after the next write; unset it first."
-            )
+        _check(self._spark, json.loads(self._handle.properties()), self.before.root)
 
     def live(self, chosen: Counts) -> DataFrame:
         """The rows of the chosen files, without those that are deleted."""
@@ -238,6 +219,34 @@ class Rewriting:
         return SkipstoneError(
             f"The rewrite of {root} failed and nothing was committed: {reason}; files that it may have left "
             "are no part of the table, and VACUUM removes them."
+        )
+
+
+def check_new_table(spark: SparkSession, root: str) -> None:
+    """Refuse what a rewrite of a Delta table that this session is about to make would be refused for."""
+    names = ("delta.enableRowTracking", "delta.appendOnly", *_COMPACTING)
+    defaults = {name: f"{_DEFAULTS}{name.removeprefix('delta.')}" for name in names}
+    _check(spark, {name: str(spark.conf.get(key, "false")) for name, key in defaults.items()}, root)
+
+
+def _check(spark: SparkSession, properties: Mapping[str, str], root: str) -> None:
+    if _is_set(properties, "delta.enableRowTracking"):
+        raise SkipstoneError(
+            f"{root} has row tracking, whose row ids a rewrite would change; "
+            "disable delta.enableRowTracking first."
+        )
+    if _is_set(properties, "delta.appendOnly"):
+        raise SkipstoneError(f"{root} is append-only (delta.appendOnly), so it cannot be rewritten.")
+    for name in _COMPACTING:
+        if _is_set(properties, name):
+            raise SkipstoneError(
+                f"{root} has {name}, by which Delta would merge the new blocks after the "
+                f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
+            )
+    if str(spark.conf.get(_AUTO_COMPACT, "false")).lower() == "true":
+        raise SkipstoneError(
+            f"This session has {_AUTO_COMPACT}, by which Delta would merge the new blocks of "
+            f"{root} after the next write; unset it first."
         )
 
 
