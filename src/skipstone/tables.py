@@ -31,7 +31,7 @@ from skipstone.optimize.settle import settle
 from skipstone.optimize.situation import Situation
 from skipstone.optimize.watch import Watch
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
-from skipstone.spark.arrive import Arrival, arrive
+from skipstone.spark.arrive import Arrival, append_plainly, arrive
 from skipstone.spark.enable import enable
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
@@ -241,7 +241,7 @@ class Table(IndexedTable):
         started = time.perf_counter()
         arrival = self._arrive(rows, chosen)
         if arrival is None:
-            self._save(rows.write.format("delta").mode("append"))
+            append_plainly(self._runtime, rows, self._save, self.files)
         seconds = time.perf_counter() - started
         try:
             placed = None

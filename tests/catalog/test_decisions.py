@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
+
+from tests.damage import damaged
+
 from skipstone.catalog.decisions import MOST_DECISIONS, Decision, load_decisions, save_decision
 from skipstone.errors import SkipstoneError
 
@@ -78,3 +83,29 @@ def test_a_damaged_decision_is_left_out() -> None:
     save_decision(store, decision(0, "PAYS", True))
     store.write("_skipstone/decisions/20240501T000100Z-00000000.json", b"{")
     assert [each.code for each in load_decisions(store)] == ["PAYS"]
+
+
+def test_whatever_is_done_to_a_decision_it_is_left_out() -> None:
+    store = Memory()
+    save_decision(store, decision(0, "PAYS", True))
+    (path,) = store.files
+    whole = store.files[path]
+    for data in damaged(whole, flips=len(whole)):
+        store.files[path] = data
+        assert load_decisions(store) == ()
+        assert save_decision(store, decision(1, "WAITING")).repeated == 0
+        store.files = {path: whole}
+    assert [each.code for each in load_decisions(store)] == ["PAYS"]
+
+
+def test_decisions_of_earlier_versions_are_read_unless_they_are_damaged() -> None:
+    whole = json.dumps(decision(0, "PAYS", True).to_dict()).encode()
+    path = "_skipstone/decisions/20240501T000000000001Z-00ff00ff.json"
+    store = Memory()
+    store.write(path, whole)
+    assert load_decisions(store) == (decision(0, "PAYS", True),)
+    for data in damaged(whole):
+        store.write(path, data)
+        for found in load_decisions(store):
+            assert datetime.fromisoformat(found.time).tzinfo is not None
+            assert isinstance(found.numbers, dict)

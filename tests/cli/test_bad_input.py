@@ -229,6 +229,29 @@ def test_a_wrong_call_ends_with_code_2(arguments: list[str]) -> None:
     assert "Error: " in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--block-rows", "0"], "greater than or equal to 1"),
+        (["--block-rows", "1.5"], "a valid integer"),
+        (["--drift", "2"], "less than or equal to 1"),
+        (["--window-days", "1e9"], "less than or equal to 100000"),
+        (["--interval", "0"], "greater than or equal to 0.01"),
+        (["--margin", "nan"], "less than or equal to"),
+        (["--step-mb", "inf"], "less than or equal to"),
+        (["--horizon-days", "-inf"], "greater than or equal to 0"),
+        (["--layout", "spiral"], "There is no layout spiral"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_out_of_range_is_refused_before_anything_is_opened(options: list[str], said: str) -> None:
+    result = Cli()("auto", "no_such_table", "--once", *options)
+    assert result.exit_code in (1, 2)
+    assert result.stdout == ""
+    assert said in " ".join(result.stderr.split())
+    assert "no_such_table" not in result.stderr
+
+
 def test_the_user_may_stop_a_command(monkeypatch: pytest.MonkeyPatch, cli: Cli, orders: Path) -> None:
     def stop(table: skipstone.Table) -> None:
         raise KeyboardInterrupt

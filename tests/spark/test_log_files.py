@@ -137,3 +137,21 @@ def test_a_waiting_file_that_was_offered_is_not_added_to(folder: SpillFolder) ->
     folder.wait([b"b"])
     assert {file.path.read_bytes() for file in folder.closed(0)} == {b"a\n", b"b\n"}
     assert len({file.batch for file in folder.closed(0)}) == 2
+
+
+def test_what_cannot_be_written_leaves_the_file_as_it_was_and_nothing_else(
+    folder: SpillFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(folder, f"{OWN}.1.jsonl", b"{}\n{}\n")
+    (file,) = folder.closed(2)
+
+    class FullDisk:
+        """Lines that the disk has no room for."""
+
+        def __add__(self, other: bytes) -> bytes:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left on device"):
+        file.keep([FullDisk()])  # type: ignore[list-item]
+    assert [each.name for each in folder.path.iterdir()] == [path.name]
+    assert path.read_bytes() == b"{}\n{}\n"

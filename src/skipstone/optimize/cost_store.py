@@ -19,7 +19,7 @@ from skipstone.spark import SparkSession
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.jars import home_directory
 
-__all__ = ["load_model", "model_path", "remember", "save_model"]
+__all__ = ["load_model", "model_path", "read_model", "remember", "save_model"]
 
 LOG = logging.getLogger("skipstone")
 
@@ -35,7 +35,11 @@ def model_path(spark: SparkSession) -> Path:
 
 def load_model(spark: SparkSession) -> CostModel:
     """The stored model, or the default one when nothing was measured yet by this version."""
-    path = model_path(spark)
+    return read_model(model_path(spark))
+
+
+def read_model(path: Path) -> CostModel:
+    """The model in a file; a damaged one is an error that names it."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(stored, dict) and stored.get("format", FORMAT) != FORMAT:

@@ -54,8 +54,8 @@ def optimize_table(
     chosen = choose(work, request, clock)
     if chosen.worse and not request.force:
         raise SkipstoneError(
-            f"Nothing was written, for {chosen.worse}; choose another layout (skipstone advise compares "
-            f"them), or {_FORCE}."
+            f"Nothing was written: {chosen.worse}; choose another layout (skipstone advise compares them), "
+            f"or {_FORCE}."
         )
     if target is None:
         return _lay_out(work, chosen, clock)
@@ -76,9 +76,8 @@ def _lay_out(work: Work, chosen: Choice, clock: Callable[[], float]) -> Optimize
     layout_id, rewritten = rewrite_table(
         work.spark, work.runtime, prepared, prepared.places, chosen.layout, chosen.fitted, work.progress
     )
-    note = f"{chosen.fitted.note}; {chosen.worse}, as was asked for" if chosen.worse else chosen.fitted.note
     return replace(
-        _report(chosen, note),
+        _report(chosen, chosen.fitted.note),
         layout_id=layout_id,
         files_after=rewritten.files_after,
         rows=rewritten.rows,

@@ -21,24 +21,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.catalog.layouts import LayoutRecord
+from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.layout.codec import assignment_from_json
 from skipstone.predicate.blocks import Counts
 from skipstone.spark.assign import BLOCK, LogicalNames, arranged, with_block
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.copied import copied_session, in_session
-from skipstone.spark.failures import some_sentence_of
+from skipstone.spark.failures import SPARK_FAILURES, some_sentence_of, storage_reason
 from skipstone.spark.rewrite import IN_PLACE
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 
-__all__ = ["Arrival", "arrive"]
+__all__ = ["Arrival", "append_plainly", "arrive"]
 
 LOG = logging.getLogger("skipstone")
 _AS_THEY_COME = "Rows are appended as they come, for the layout fails on them: %s"
@@ -73,13 +72,49 @@ class Arrival:
 
     def added(self, runtime: Runtime, now: TableFiles) -> tuple[str, ...] | None:
         """The files that the commit added; None if there is no such commit."""
-        store = runtime.store(now.root)
-        for version in range(int(self.before.handle.version()) + 1, int(now.handle.version()) + 1):
-            lines = store.read(f"_delta_log/{version:020d}.json").splitlines()
-            actions = [json.loads(line) for line in lines if line.strip()]
-            if any(action.get("commitInfo", {}).get("userMetadata") == self.mark for action in actions):
-                return tuple(action["add"]["path"] for action in actions if "add" in action)
-        return None
+        return _added(runtime, self.before, now, self.mark)
+
+
+def _added(runtime: Runtime, before: TableFiles, now: TableFiles, mark: str) -> tuple[str, ...] | None:
+    """The files that the commit with a mark added between two states; None if there is no such commit."""
+    store = runtime.store(now.root)
+    for version in range(int(before.handle.version()) + 1, int(now.handle.version()) + 1):
+        lines = store.read(f"_delta_log/{version:020d}.json").splitlines()
+        actions = [json.loads(line) for line in lines if line.strip()]
+        if any(action.get("commitInfo", {}).get("userMetadata") == mark for action in actions):
+            return tuple(action["add"]["path"] for action in actions if "add" in action)
+    return None
+
+
+def append_plainly(
+    runtime: Runtime,
+    rows: DataFrame,
+    save: Callable[[DataFrameWriter], None],
+    reopen: Callable[[], TableFiles],
+) -> None:
+    """Append rows as they come; an error means that they are not in the table."""
+    before, mark = reopen(), _new_mark()
+    try:
+        save(rows.write.format("delta").mode("append").option("userMetadata", mark))
+    except SPARK_FAILURES as problem:
+        reason = storage_reason(problem)
+        try:
+            there = _added(runtime, before, reopen(), mark) is not None
+        except Exception as other:
+            raise SkipstoneError(
+                f"Appending to {before.root} failed ({reason}), and whether the rows are in the table cannot "
+                f"be told ({some_sentence_of(other).rstrip('.')}); look before you append them again."
+            ) from problem
+        if not there:
+            raise SkipstoneError(
+                f"The rows cannot be appended to {before.root} ({reason}); the table is as it was, and "
+                "VACUUM removes files that were begun."
+            ) from problem
+        LOG.warning("The rows were appended to %s, but then Delta failed: %s.", before.root, reason)
+
+
+def _new_mark() -> str:
+    return f"skipstone {uuid.uuid4().hex}"
 
 
 def arrive(
@@ -97,8 +132,8 @@ def arrive(
     """
     if not _fits(spark, files, rows):
         return None
-    arrival = Arrival(files, record, rows.count(), f"skipstone {uuid.uuid4().hex}")
     try:
+        arrival = Arrival(files, record, rows.count(), _new_mark())
         assignment = assignment_from_json(dict(record.assignment))
         wanted = round(arrival.rows / record.block_rows)
         if not 2 <= wanted <= _MOST_GROWTH * blocks_of(assignment):
@@ -112,7 +147,7 @@ def arrive(
         return None
     try:
         save(placed.write.format("delta").mode("append").option("userMetadata", arrival.mark))
-    except (Py4JJavaError, PySparkException) as problem:
+    except SPARK_FAILURES as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
         if arrival.added(runtime, reopen()) is None:
             LOG.warning(_AS_THEY_COME, some_sentence_of(problem))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,9 @@ from skipstone.errors import SkipstoneError
 
 __all__ = [
     "SPARK_FAILURES",
+    "deepest_reason",
+    "file_read",
+    "is_storage",
     "keep_errors_for_the_caller",
     "reason_of",
     "sentence_of",
@@ -34,6 +38,9 @@ _STORAGE = (
     "Not a directory",
 )
 """What operating systems say when something cannot be written; it is all that a user needs to know."""
+
+
+_READING = re.compile(r"reading file (\S+)")
 
 
 def keep_errors_for_the_caller() -> None:
@@ -82,6 +89,11 @@ def reason_of(problem: Py4JJavaError | PySparkException) -> str:
     return first if deepest in first else f"{first} ({deepest})"
 
 
+def is_storage(reason: str) -> bool:
+    """Whether a reason is what the disk says, so that nothing is wrong with what lies on it."""
+    return reason in _STORAGE
+
+
 def storage_reason(problem: BaseException) -> str:
     """Why something could not be written or read: what the disk says, if any cause of it does."""
     said = "\n".join(_messages(problem))
@@ -90,6 +102,12 @@ def storage_reason(problem: BaseException) -> str:
         if isinstance(problem, Py4JJavaError | PySparkException)
         else some_sentence_of(problem).rstrip(".")
     )
+
+
+def file_read(problem: BaseException) -> str | None:
+    """The file that Spark was reading when it failed, if it says so."""
+    found = _READING.search("\n".join(_messages(problem)))
+    return None if found is None else found[1].rstrip(".")
 
 
 def _messages(problem: BaseException) -> Iterator[str]:
@@ -107,6 +125,12 @@ def _deepest(exception: Any) -> str:
     while (cause := exception.getCause()) is not None:
         exception = cause
     return str(exception.getMessage() or exception.toString())
+
+
+def deepest_reason(problem: BaseException) -> str:
+    """What the cause of all says, in one line."""
+    origin: Any = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    return some_sentence_of(problem) if origin is None else _first_line(_deepest(origin)).rstrip(".")
 
 
 def _first_line(text: str) -> str:

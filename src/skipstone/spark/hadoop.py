@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -10,6 +11,9 @@ from pyspark.sql import SparkSession
 from skipstone.errors import DamagedFileError, SkipstoneError
 
 __all__ = ["HadoopStore"]
+
+_DEAD_MILLIS = 24 * 3_600_000
+"""Nobody writes at a draft of one small file for a day."""
 
 
 class HadoopStore:
@@ -31,6 +35,8 @@ class HadoopStore:
     def write(self, path: str, data: bytes) -> None:
         """A new file, whole or not at all."""
         self._call("write", self._shim.write, path, data)
+        with suppress(SkipstoneError):  # what others left behind is no failure of this
+            self._call("clean up", self._shim.sweepDrafts, path, _DEAD_MILLIS)
 
     def delete(self, path: str) -> None:
         """Remove a file, if it is there."""

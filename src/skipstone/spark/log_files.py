@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,9 +54,13 @@ class SpillFile:
             self.path.unlink()
             return
         scratch = self.path.with_suffix(".new")
-        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.writelines(line + b"\n" for line in lines)
-        scratch.replace(self.path)
+        try:
+            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.writelines(line + b"\n" for line in lines)
+            scratch.replace(self.path)
+        except BaseException:
+            scratch.unlink(missing_ok=True)
+            raise
 
 
 class SpillFolder:
@@ -151,5 +156,6 @@ def _add(path: Path, data: bytes) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
             file.write(data)
     except OSError:
-        os.truncate(path, before)
+        with suppress(FileNotFoundError):  # on a full disk it may not even have been made
+            os.truncate(path, before)
         raise

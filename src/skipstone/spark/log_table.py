@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 from delta.tables import DeltaTable
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from skipstone.errors import SkipstoneError
+from skipstone.spark.failures import (
+    SPARK_FAILURES,
+    deepest_reason,
+    file_read,
+    is_storage,
+    storage_reason,
+)
 from skipstone.spark.janino import new_instance
 from skipstone.spark.runtime import Runtime
 from skipstone.workload.log import LoggedScan, from_record, to_record
@@ -49,6 +57,9 @@ _SETTINGS = {
     "spark.skipstone.enabled": "false",
     "spark.skipstone.log": "false",
     "spark.sql.session.timeZone": "UTC",
+    # A wrong bit is noticed in any page; Parquet writes checksums of them, and usually nobody looks.
+    "parquet.page.write-checksum.enabled": "true",
+    "parquet.page.verify-checksum.enabled": "true",
     "spark.sql.shuffle.partitions": "1",
     # VACUUM lists files with so many tasks, thousands unless told otherwise.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
@@ -94,28 +105,37 @@ class LogTable:
 
     def append(self, scans: Sequence[LoggedScan], batch: str = "") -> None:
         """Append in one commit; a batch of the same name is appended only once."""
-        writer = self._spark.createDataFrame(as_arrow(scans)).coalesce(1).write.format("delta").mode("append")
-        if batch:
-            writer = writer.option("txnAppId", batch).option("txnVersion", "1")
-        for left in reversed(range(_TRIES)):
-            try:
-                writer.save(self.path)
-                return
-            except PySparkException as problem:
-                # Two applications that create the log at the same moment: the other one was faster.
-                if not left or "CONCURRENT" not in str(problem).upper():
-                    raise
+        with self._one_sentence("written"):
+            frame = self._spark.createDataFrame(as_arrow(scans)).coalesce(1)
+            writer = frame.write.format("delta").mode("append")
+            if batch:
+                writer = writer.option("txnAppId", batch).option("txnVersion", "1")
+            for left in reversed(range(_TRIES)):
+                try:
+                    writer.save(self.path)
+                    return
+                except SPARK_FAILURES as problem:
+                    # Two applications that create the log at the same moment: the other one was faster.
+                    if not left or "CONCURRENT" not in str(problem).upper():
+                        raise
 
     def read(self, since: datetime | None = None) -> tuple[LoggedScan, ...]:
         """The scans in the order of their time."""
         if not self.exists():
             return ()
-        frame = self._frame() if since is None else self._frame().where(F.col("time") >= F.lit(since))
+        with self._one_sentence("read"):
+            frame = self._frame() if since is None else self._frame().where(F.col("time") >= F.lit(since))
+            try:
+                records = frame.orderBy("time", "filter").toArrow().to_pylist()
+            except SPARK_FAILURES:
+                # On the way to Python it is lost which file was read; without Python it is told.
+                self._frame().write.format("noop").mode("overwrite").save()
+                raise
         found, damaged = [], 0
-        for record in frame.orderBy("time", "filter").toArrow().to_pylist():
+        for record in records:
             try:
                 found.append(from_record(record))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 damaged += 1
         if damaged:
             LOG.warning("%d entries of %s cannot be read and are left out.", damaged, self.path)
@@ -125,8 +145,9 @@ class LogTable:
         """How much there is, without reading it all."""
         if not self.exists():
             return LogExtent(0, None, None)
-        times = (F.unix_micros(bound("time")) for bound in (F.min, F.max))
-        row = self._frame().agg(F.count(F.lit(1)), *times).first()
+        with self._one_sentence("read"):
+            times = (F.unix_micros(bound("time")) for bound in (F.min, F.max))
+            row = self._frame().agg(F.count(F.lit(1)), *times).first()
         assert row is not None
         return LogExtent(row[0], *(_moment(micros) for micros in row[1:]))
 
@@ -134,7 +155,8 @@ class LogTable:
         """Delete every entry and return how many there were; the files follow when Delta may remove them."""
         entries = self.extent().entries
         if entries:
-            DeltaTable.forPath(self._spark, self.path).delete()
+            with self._one_sentence("cleared"):
+                DeltaTable.forPath(self._spark, self.path).delete()
         return entries
 
     def clean_now_and_then(self, days: float, rows: int, now: datetime) -> None:
@@ -145,12 +167,28 @@ class LogTable:
     def clean(self, days: float, rows: int, now: datetime) -> None:
         """Delete what is older than so many days, and the oldest beyond so many rows."""
         oldest = now - timedelta(days=days)
-        frame = self._frame()
-        if frame.count() > rows:
-            surplus = frame.orderBy(F.desc("time")).offset(rows).select(F.unix_micros("time")).first()
-            oldest = max(oldest, _moment(surplus[0] + 1) or oldest) if surplus else oldest
-        DeltaTable.forPath(self._spark, self.path).delete(F.col("time") < F.lit(oldest))
-        new_instance(self._spark, "QuietVacuum").run(self._spark._jsparkSession, self.path)
+        with self._one_sentence("cleaned"):
+            frame = self._frame()
+            if frame.count() > rows:
+                surplus = frame.orderBy(F.desc("time")).offset(rows).select(F.unix_micros("time")).first()
+                oldest = max(oldest, _moment(surplus[0] + 1) or oldest) if surplus else oldest
+            DeltaTable.forPath(self._spark, self.path).delete(F.col("time") < F.lit(oldest))
+            new_instance(self._spark, "QuietVacuum").run(self._spark._jsparkSession, self.path)
+
+    @contextmanager
+    def _one_sentence(self, done: str) -> Iterator[None]:
+        """What Spark fails with, as a sentence that names the log and says what to do."""
+        try:
+            yield
+        except SPARK_FAILURES as problem:
+            reason, file = storage_reason(problem), file_read(problem)
+            remedy = ""
+            if not is_storage(reason):
+                reason = reason if file is None else f"{file}: {deepest_reason(problem)}"
+                remedy = f"; if that stays so, delete {self.path}, which is then begun anew"
+            raise SkipstoneError(
+                f"The query log {self.path} cannot be {done} ({reason}){remedy}."
+            ) from problem
 
     def _frame(self) -> DataFrame:
         return self._spark.read.format("delta").load(self.path)

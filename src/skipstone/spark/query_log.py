@@ -30,7 +30,7 @@ from skipstone.predicate.expr import Expr
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.log_recorder import Recorder
 from skipstone.spark.log_settings import LogSettings
-from skipstone.spark.log_table import LogTable
+from skipstone.spark.log_table import LogExtent, LogTable
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import has_delta
 from skipstone.workload.log import LoggedScan, columns_gone, redact
@@ -164,7 +164,11 @@ def log_status(spark: SparkSession, runtime: Runtime, root: str) -> LogStatus:
         return LogStatus(on=False)
     recorder = recorder_of(spark)
     found: dict[str, Any] = {} if recorder is None else recorder.counts()
-    extent = LogTable(spark, runtime, root).extent()
+    try:
+        extent = LogTable(spark, runtime, root).extent()
+    except SkipstoneError as problem:
+        extent = LogExtent(0, None, None)
+        found["problems"] = (*found.get("problems", ()), str(problem))
     return LogStatus(
         on=recorder is not None,
         entries=extent.entries,

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from skipstone.catalog.segment import Files
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import Counts
+from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 from skipstone.spark.janino import new_instance
 
 __all__ = [
@@ -95,7 +96,12 @@ def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
     """List the files of the one table that ``frame`` reads; ``name`` is for the error message."""
     names = _DELTA_OPENER if has_delta(spark) else _OPENER
     opener = new_instance(spark, *names)
-    handle = opener.open(frame._jdf)
+    try:
+        handle = opener.open(frame._jdf)
+    except SPARK_FAILURES as problem:
+        raise SkipstoneError(
+            f"The files of {name} cannot be listed ({storage_reason(problem)})."
+        ) from problem
     if handle is None:
         raise SkipstoneError(f"{name} is not a Delta table or a directory of Parquet files.")
     found = open_handle(spark, handle, opener)

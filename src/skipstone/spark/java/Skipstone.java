@@ -963,16 +963,54 @@ public final class Skipstone {
         FileSystem fs = target.getFileSystem(conf);
         Path draft = new Path(target.getParent(), "." + target.getName() + ".draft");
         fs.mkdirs(target.getParent());
-        OutputStream out = fs.create(draft, true);
+        boolean there = false;
         try {
-            out.write(bytes);
+            OutputStream out = fs.create(draft, true);
+            try {
+                out.write(bytes);
+            } finally {
+                out.close();
+            }
+            there = fs.rename(draft, target);
+            if (!there) {
+                throw new java.io.IOException("cannot rename " + draft + " to " + target);
+            }
         } finally {
-            out.close();
+            if (!there) {
+                discard(fs, draft);
+            }
         }
-        if (!fs.rename(draft, target)) {
+    }
+
+    /** Deletes a draft that came to nothing, for on a full disk they would pile up; it may stay. */
+    static void discard(FileSystem fs, Path draft) {
+        try {
             fs.delete(draft, false);
-            throw new java.io.IOException("cannot rename " + draft + " to " + target);
+        } catch (Exception e) {
+            // What kept it from being written is what the caller should hear of.
         }
+    }
+
+    /**
+     * Deletes drafts of writers that died, in the folder of a file that was just written. A draft is written
+     * in one go, so one that is older than this file by so much has nobody who writes it any more. Both times
+     * are those of the file system, whose clock need not be ours.
+     */
+    public int sweepDrafts(Configuration conf, String path, long millis) throws Exception {
+        Path written = new Path(path);
+        FileSystem fs = written.getFileSystem(conf);
+        long now = fs.getFileStatus(written).getModificationTime();
+        FileStatus[] found = fs.listStatus(written.getParent());
+        int swept = 0;
+        for (int i = 0; i < found.length; i++) {
+            String name = found[i].getPath().getName();
+            boolean draft = name.startsWith(".") && name.endsWith(".draft") && found[i].isFile();
+            if (draft && now - found[i].getModificationTime() > millis) {
+                discard(fs, found[i].getPath());
+                swept++;
+            }
+        }
+        return swept;
     }
 
     /** Names of the files in a folder, sorted; none when the folder is absent. */
