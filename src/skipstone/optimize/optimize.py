@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,14 +60,12 @@ def optimize_table(
     started = clock()
     layout_id, rewritten = rewrite_table(spark, runtime, prepared, places, name, fitted, progress)
     report = _report(prepared, advice, name, layout_id, fitted.note, fit_seconds)
-    return OptimizeReport(
-        **{
-            **report.to_dict(),  # type: ignore[arg-type]
-            "files_after": rewritten.files_after,
-            "rows": rewritten.rows,
-            "rewrite_seconds": clock() - started,
-            "version": rewritten.version,
-        }
+    return replace(
+        report,
+        files_after=rewritten.files_after,
+        rows=rewritten.rows,
+        rewrite_seconds=clock() - started,
+        version=rewritten.version,
     )
 
 
@@ -87,6 +86,7 @@ def _report(
         fit_seconds=fit_seconds,
         rewrite_seconds=0.0,
         version=-1,
+        unusable=prepared.unusable,
     )
 
 
@@ -156,12 +156,10 @@ def _together(reports: Sequence[OptimizeReport]) -> OptimizeReport:
     """One report about several partitions."""
     if len(reports) == 1:
         return reports[0]
-    total = reports[-1].to_dict()
-    for name in ("files_before", "files_after", "rows", "fit_seconds", "rewrite_seconds"):
-        total[name] = sum(getattr(report, name) for report in reports)
-    total["percent_before"] = total["percent_after"] = None
-    total["reason"] = f"{len(reports):,} partitions, one after the other"
-    return OptimizeReport(**total)  # type: ignore[arg-type]
+    summed = ("files_before", "files_after", "rows", "fit_seconds", "rewrite_seconds")
+    total = {name: sum(getattr(report, name) for report in reports) for name in summed}
+    reason = f"{len(reports):,} partitions, one after the other"
+    return replace(reports[-1], percent_before=None, percent_after=None, reason=reason, **total)
 
 
 def _entries(record: LayoutRecord, files: TableFiles) -> tuple[LoggedFilter, ...]:
