@@ -44,7 +44,7 @@ from skipstone.workload.curves import curves
 from skipstone.workload.log import filters_of
 from skipstone.workload.parsed_json import parsed_workload_json
 from skipstone.workload.predicates import LoggedFilter, query_predicates
-from skipstone.workload.queries import BrokenQuery, Workload
+from skipstone.workload.queries import BrokenQuery, Workload, first_of
 from skipstone.workload.report import AnalysisReport
 
 __all__ = ["Table", "WorkloadAnalysis", "table"]
@@ -115,7 +115,7 @@ class Table(IndexedTable):
         checked(num_features=num_features, threshold=threshold)
         entries, unusable = self._entries(self.files(), queries)
         if not entries:
-            raise SkipstoneError(f"No query of the log reads {self.source}.")
+            raise SkipstoneError(f"No query of the log reads {self.source}{first_of(unusable)}.")
         analysis = analyze(entries, threshold=threshold, num_features=num_features)
         with unlogged(self.spark):
             selection = selection_of(self.spark, self.files(), entries)

@@ -17,14 +17,15 @@ from skipstone.cli.main import app
 class Cli:
     """Runs a command line; a traceback never is an answer."""
 
-    def __call__(self, *arguments: object) -> Result:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="skipstone")
+    def __call__(self, *arguments: object, stdin: bytes | None = None) -> Result:
+        texts = [str(argument) for argument in arguments]
+        result = CliRunner().invoke(app, texts, prog_name="skipstone", input=stdin)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         assert "Traceback" not in result.output
         return result
 
-    def json(self, *arguments: object) -> Any:
-        result = self(*arguments, "--json")
+    def json(self, *arguments: object, stdin: bytes | None = None) -> Any:
+        result = self(*arguments, "--json", stdin=stdin)
         assert result.exit_code == 0, result.stderr
         return json.loads(result.stdout)
 

@@ -14,7 +14,8 @@ def test_a_log_is_imported_shown_used_and_cleared(cli: Cli, orders: Path, tmp_pa
         '{"sql": "SELECT k FROM orders WHERE k < 100", "timestamp": "2026-05-01T12:00:00", "count": 3}\n'
         '{"sql": "SELECT k FROM orders WHERE city = \'Oslo\'", "timestamp": "2026-05-02T12:00:00"}\n'
     )
-    assert cli.json("log", "import", orders, "--queries", queries) == {"added": 2, "unusable": 0}
+    added = cli.json("log", "import", orders, "--queries", queries)
+    assert added == {"added": 2, "unusable": 0, "broken": [], "left_out": []}
     first, second = cli.json("log", "show", orders)
     assert (first["count"], first["columns"], first["redacted"]) == (3, ["k"], False)
     assert "city = 'Oslo'" in second["filter_sql"]

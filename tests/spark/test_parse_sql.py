@@ -12,7 +12,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal, walk
 from skipstone.predicate.types import BOOLEAN, INT, STRING
 from skipstone.spark.parse_sql import QueryParser, TableSource, parse_queries
-from skipstone.workload import BrokenQuery, ParsedQuery, Query, TableScan, Workload
+from skipstone.workload import BrokenQuery, LeftOut, ParsedQuery, Query, TableScan, Workload
 
 from .live_filters import live_filter
 
@@ -140,7 +140,12 @@ def test_nested_field_in_a_filter(parser: QueryParser) -> None:
         ("select nope from orders", "`nope`"),
         ("select * from unknown_table", "`unknown_table` cannot be found"),
         ("select 1", "it reads none of the given tables"),
-        ("set spark.sql.ansi.enabled = false", "it reads none of the given tables"),
+        ("set spark.sql.ansi.enabled = false", "it is SET, not a query"),
+        ("drop table orders", "it is DROP TABLE, not a query"),
+        ("begin select * from orders; end", "it is BEGIN … END, not a query"),
+        # Analysis alone would run these two.
+        ("execute immediate 'select * from orders'", "it is EXECUTE IMMEDIATE, not a query"),
+        ("call system.clean('orders')", "it is CALL, not a query"),
         (
             "merge into orders using items on o_id = i_id when not matched by source then delete",
             "reads the whole table",
@@ -199,6 +204,23 @@ def test_users_own_views_are_seen_through(spark: SparkSession, tmp_path: Path) -
 def test_view_that_cannot_be_made_is_one_sentence(spark: SparkSession) -> None:
     with pytest.raises(SkipstoneError, match=r"^The view v cannot be used: .*nope.*$"):
         QueryParser(spark, {"items": ITEMS}, {"v": "select nope from items"})
+    with pytest.raises(SkipstoneError, match=r"^The view v cannot be used: it is SET, not a query\.$"):
+        QueryParser(spark, {"items": ITEMS}, {"v": "set spark.sql.ansi.enabled = false"})
+
+
+def test_a_further_table_is_known_by_plain_and_qualified_names(spark: SparkSession) -> None:
+    spark.createDataFrame([], ITEMS).createOrReplaceTempView("further")
+    try:
+        parser = QueryParser(spark, {"sales.orders": ORDERS})
+        for name in ("further", "shop.further", "main.shop.Further"):
+            joined = f"select o_note from orders join {name} on o_id = i_order where o_day = 5"
+            (scan,) = scans(parser, joined)
+            assert DAY_5 in parts(scan.filter)
+            alone = parser.parse(Query(f"select * from {name}", position=3, line=7, file="a.sql"))
+            assert alone == LeftOut(f"select * from {name}", "it does not read sales.orders", 3, 7, "a.sql")
+        assert not isinstance(parser.parse(Query("select * from shop.unknown")), LeftOut)
+    finally:
+        spark.catalog.dropTempView("further")
 
 
 @pytest.mark.parametrize(

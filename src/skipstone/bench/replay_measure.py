@@ -17,6 +17,7 @@ from skipstone.bench.replay_contest import Contestant
 from skipstone.bench.replay_timeline import TABLE, Event, Insert, Scan
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.progress import Progress
+from skipstone.spark.query_text import query_frame
 
 __all__ = ["Measured", "Tally", "replay", "run_scan"]
 
@@ -87,7 +88,7 @@ def run_scan(spark: SparkSession, sql: str, clock: Callable[[], float] = time.pe
     group = f"{_GROUP}-{time.time_ns()}"
     context.setJobGroup(group, "")
     started = clock()
-    frame = spark.sql(sql)
+    frame = query_frame(spark, sql)
     answer = frame.collect()
     seconds = clock() - started
     context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from skipstone.cli.output import print_json, progress, warn
+from skipstone.cli.output import print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
+from skipstone.cli.wishes import (
+    BlockRows,
+    Column,
+    Dialect,
+    Format,
+    NumFeatures,
+    PartitionBy,
+    Queries,
+    read_workload,
+    warn_of_unused,
+)
+from skipstone.workload.queries import broken_and_left_out
 
 __all__ = ["run"]
 
@@ -15,6 +26,8 @@ def run(
     table: Source,
     queries: Queries = None,
     dialect: Dialect = "spark",
+    column: Column = None,
+    format: Format = None,
     block_rows: BlockRows = None,
     partition_by: PartitionBy = None,
     num_features: NumFeatures = None,
@@ -22,7 +35,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Say how much of the table the queries would scan under each layout, against the table as it lies."""
-    workload = read_workload(queries, dialect)
+    workload = read_workload(queries, dialect, column, format)
     with progress() as told:
         advice = open_table(table, more).advise(
             workload,
@@ -31,9 +44,8 @@ def run(
             num_features=num_features,
             progress=told,
         )
-    for broken in advice.unusable:
-        warn(f"{queries}, {broken}")
+    warn_of_unused(queries, advice.unusable)
     if as_json:
-        print_json(advice.to_dict())
+        print_json(advice.to_dict() | broken_and_left_out(advice.unusable))
     else:
         typer.echo(str(advice))

@@ -9,10 +9,19 @@ from typing import Annotated
 import typer
 
 from skipstone.arguments import bounds_of
-from skipstone.cli.output import print_json, warn
+from skipstone.cli.output import print_json
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import Dialect, NumFeatures, Queries, read_workload
+from skipstone.cli.wishes import (
+    Column,
+    Dialect,
+    Format,
+    NumFeatures,
+    Queries,
+    read_workload,
+    warn_of_unused,
+)
 from skipstone.workload.draw import draw
+from skipstone.workload.queries import broken_and_left_out
 
 __all__ = ["run"]
 
@@ -21,6 +30,8 @@ def run(
     table: Source,
     queries: Queries = None,
     dialect: Dialect = "spark",
+    column: Column = None,
+    format: Format = None,
     num_features: NumFeatures = None,
     threshold: Annotated[
         float | None,
@@ -39,15 +50,14 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    workload = read_workload(queries, dialect)
+    workload = read_workload(queries, dialect, column, format)
     found = open_table(table, more).analyze(workload, num_features=num_features, threshold=threshold)
-    for broken in found.unusable:
-        warn(f"{queries}, {broken}")
+    warn_of_unused(queries, found.unusable)
     if plot is not None:
         draw(found.report.curves, plot)
     if parsed is not None:
         parsed.write_text(json.dumps(found.parsed, indent=2), encoding="utf-8")
     if as_json:
-        print_json(found.report.to_dict())
+        print_json(found.report.to_dict() | broken_and_left_out(found.unusable))
     else:
         typer.echo(str(found.report))

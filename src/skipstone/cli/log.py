@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 import skipstone
-from skipstone.cli.output import count, print_json, print_table, warn
+from skipstone.cli.output import count, print_json, print_table
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import Dialect
+from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, warn_of_unused
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.render import to_sql
 from skipstone.workload.log import LoggedScan, to_record
+from skipstone.workload.queries import broken_and_left_out
 
 __all__ = ["app"]
 
@@ -78,20 +78,19 @@ def _table(scans: Sequence[LoggedScan]) -> Table:
 @app.command("import")
 def import_(
     table: Source,
-    queries: Annotated[
-        Path, typer.Option(metavar="FILE", help="The queries: a .sql, .jsonl, .csv or .parquet file.")
-    ],
+    queries: QueryPath,
     dialect: Dialect = "spark",
+    column: Column = None,
+    format: Format = None,
     more: MoreTables = None,
     as_json: AsJson = False,
 ) -> None:
     """Add the queries of a file to a table's query log; they are not run."""
-    workload = skipstone.read_queries(queries, dialect)
+    workload = skipstone.read_queries(queries, dialect, column, format)
     added, unusable = open_table(table, more).import_log(workload)
-    for broken in unusable:
-        warn(f"{queries}, {broken}")
+    warn_of_unused(queries, unusable)
     if as_json:
-        print_json({"added": added, "unusable": len(unusable)})
+        print_json({"added": added, "unusable": len(unusable), **broken_and_left_out(unusable)})
     else:
         typer.echo(f"Added {count(added, 'scan')} to the query log.")
 

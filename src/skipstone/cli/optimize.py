@@ -8,7 +8,17 @@ import typer
 
 from skipstone.cli.output import count, print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
+from skipstone.cli.wishes import (
+    BlockRows,
+    Column,
+    Dialect,
+    Format,
+    NumFeatures,
+    PartitionBy,
+    Queries,
+    read_workload,
+    warn_of_unused,
+)
 from skipstone.optimize.run import OptimizeReport
 
 __all__ = ["render", "run"]
@@ -24,6 +34,8 @@ def run(
         str, typer.Option(help="z or hilbert: the curve that selforg's blocks are cut along.")
     ] = "z",
     dialect: Dialect = "spark",
+    column: Column = None,
+    format: Format = None,
     block_rows: BlockRows = None,
     partition_by: PartitionBy = None,
     num_features: NumFeatures = None,
@@ -43,7 +55,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Rearrange a table so that the queries of a log skip most of it; no row is changed."""
-    workload = read_workload(queries, dialect)
+    workload = read_workload(queries, dialect, column, format)
     with progress() as told:
         opened = open_table(table, more)
         if new_only:
@@ -61,6 +73,7 @@ def run(
                 curve=curve,
                 force=force,
             )
+    warn_of_unused(queries, report.unusable)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -19,9 +17,9 @@ from skipstone.cli.output import (
     print_json,
     print_table,
     progress,
-    warn,
 )
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, named_file, warn_of_unused
 from skipstone.spark.replay import ReplayedQuery, ReplayReport
 
 __all__ = ["headline", "render", "run"]
@@ -32,17 +30,21 @@ _SAME = {True: "yes", False: "NO", None: "varies"}
 
 def run(
     table: Source,
-    queries: Annotated[Path, typer.Option(metavar="FILE", help="A .sql, .jsonl, .csv or .parquet file.")],
-    dialect: Annotated[str, typer.Option(help="The SQL dialect of the file.")] = "spark",
+    queries: QueryPath,
+    dialect: Dialect = "spark",
+    column: Column = None,
+    format: Format = None,
     more: MoreTables = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run queries with skipping on and off, and compare results, rows, files, bytes and seconds."""
-    workload = skipstone.read_queries(queries, dialect)
+    """Run queries with skipping on and off, and compare results, rows, files, bytes and seconds.
+
+    Statements that are not queries, such as INSERT and DELETE, are left out.
+    """
+    workload = skipstone.read_queries(queries, dialect, column, format)
     with progress() as told:
         report = open_table(table, more).replay(workload, told)
-    for broken in report.broken:
-        warn(f"{queries}, {broken}")
+    warn_of_unused(queries, sorted((*report.broken, *report.left_out), key=lambda each: each.position))
     if as_json:
         print_json(report.to_dict())
     else:
@@ -50,7 +52,7 @@ def run(
     if any(query.same_result is False for query in report.queries):
         fail("Results differ with skipping on and off; please report this as a bug.")
     if not report.queries:
-        fail(f"{queries} has no statement that can be replayed.")
+        fail(f"{named_file(queries)} has no query that can be replayed.")
 
 
 def render(report: ReplayReport) -> None:
@@ -111,4 +113,5 @@ def _summary(report: ReplayReport) -> str:
         f"{len(queries):,} {'query' if len(queries) == 1 else 'queries'}: {scanned} of the rows scanned, "
         f"{needed} needed; {size} in the files that are read; {off:.1f} s without skipping, {on:.1f} s with."
     )
-    return text + (f" {count(len(report.broken), 'statement')} could not be used." if report.broken else "")
+    unused = ((report.broken, "could not be used"), (report.left_out, "left out"))
+    return " ".join([text, *(f"{count(len(some), 'statement')} {why}." for some, why in unused if some)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,17 +10,49 @@ import typer
 
 import skipstone
 from skipstone.arguments import bounds_of
-from skipstone.workload import Workload
+from skipstone.cli.output import count, warn
+from skipstone.workload import BrokenQuery, Workload
+from skipstone.workload.query_files import STANDARD_INPUT, is_standard_input
 
-__all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries", "read_workload"]
+__all__ = [
+    "BlockRows",
+    "Column",
+    "Dialect",
+    "Format",
+    "NumFeatures",
+    "PartitionBy",
+    "Queries",
+    "QueryPath",
+    "named_file",
+    "read_workload",
+    "warn_of_unused",
+]
 
+_FILES = (
+    "A .sql, .jsonl, .json, .csv or .parquet file, or .gz of one; a directory of them; - for standard input"
+)
+_MOST_NAMED = 20
+
+QueryPath = Annotated[Path, typer.Option("--queries", metavar="FILE", help=f"{_FILES}.")]
 Queries = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="A .sql, .jsonl, .csv or .parquet file; if not given, the table's own log."
-    ),
+    typer.Option("--queries", metavar="FILE", help=f"{_FILES}; if not given, the table's own log."),
 ]
 Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.")]
+Column = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The column or field of the statements; statement_text, query_text or sql if not given.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="sql, jsonl, json, csv or parquet; by the name of the file if not given, or by its content.",
+    ),
+]
 BlockRows = Annotated[
     int | None, typer.Option(**bounds_of("block_rows"), help="Rows in a block; chosen by size if not given.")
 ]
@@ -35,6 +68,21 @@ NumFeatures = Annotated[
 ]
 
 
-def read_workload(queries: Path | None, dialect: str) -> Workload | None:
+def read_workload(
+    queries: Path | None, dialect: str, column: str | None, format: str | None
+) -> Workload | None:
     """The query file; None for the table's own log."""
-    return None if queries is None else skipstone.read_queries(queries, dialect)
+    return None if queries is None else skipstone.read_queries(queries, dialect, column, format)
+
+
+def named_file(queries: Path | None) -> str:
+    """What a query file is called in a sentence."""
+    return STANDARD_INPUT if queries is not None and is_standard_input(queries) else str(queries)
+
+
+def warn_of_unused(queries: Path | None, unused: Sequence[BrokenQuery]) -> None:
+    """Name the statements that are broken or left out; of very many, the first."""
+    for statement in unused[:_MOST_NAMED]:
+        warn(f"{named_file(queries)}, {statement}")
+    if len(unused) > _MOST_NAMED:
+        warn(f"{named_file(queries)}: {count(len(unused) - _MOST_NAMED, 'further statement')} not used.")

@@ -102,6 +102,7 @@ def _report(chosen: Choice, reason: str) -> OptimizeReport:
         fit_seconds=chosen.fit_seconds,
         rewrite_seconds=0.0,
         version=-1,
+        unusable=chosen.prepared.unusable,
     )
 
 

@@ -31,7 +31,7 @@ from skipstone.spark.sample import Drawn, draw, ordered_inputs
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
-from skipstone.workload.queries import BrokenQuery, Workload
+from skipstone.workload.queries import BrokenQuery, Workload, first_of
 
 __all__ = ["SAMPLE_ROWS", "Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
 
@@ -133,7 +133,10 @@ def prepare(
     layouts are judged by, by default those that they are fitted for.
     """
     if not entries:
-        raise SkipstoneError(f"No query of the log reads {files.root}; there is nothing to fit a layout to.")
+        raise SkipstoneError(
+            f"No query of the log reads {files.root}; there is nothing to fit a layout to"
+            f"{first_of(unusable)}."
+        )
     if analysis is None:
         analysis = analyze(
             entries,

@@ -44,6 +44,7 @@ from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
 from skipstone.spark.table_files import TableFiles
+from skipstone.workload.queries import BrokenQuery, broken_and_left_out
 
 __all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
 
@@ -68,10 +69,13 @@ class OptimizeReport:
     fit_seconds: float
     rewrite_seconds: float
     version: int
+    unusable: tuple[BrokenQuery, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
-        return asdict(self)
+        told = asdict(self)
+        del told["unusable"]
+        return told | broken_and_left_out(self.unusable)
 
 
 def fit(

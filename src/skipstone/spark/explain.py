@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from skipstone.errors import SkipstoneError
 from skipstone.predicate.render import to_sql
 from skipstone.scan.report import Explanation, ScanReport, skip_reasons, unused_predicates
+from skipstone.spark.query_text import query_frame
 from skipstone.spark.runtime import Question, Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
 
-__all__ = ["Explanation", "explain_query", "query_frame"]
-
-
-def query_frame(spark: SparkSession, query: str | DataFrame) -> DataFrame:
-    """The query as a DataFrame; text that Spark cannot read is one clear sentence."""
-    if isinstance(query, DataFrame):
-        return query
-    try:
-        return spark.sql(query)
-    except PySparkException as problem:
-        first = (problem.getMessage() or str(problem)).strip().splitlines()[0].rstrip(".")
-        raise SkipstoneError(f"The query cannot be used: {first}.") from problem
+__all__ = ["Explanation", "explain_query"]
 
 
 def explain_query(spark: SparkSession, runtime: Runtime, query: str | DataFrame) -> Explanation:

@@ -3,6 +3,8 @@
 Every statement is parsed, analysed and optimised, never run, in a copy of the user's session in which the
 tables are empty relations of the right schema. So logged and live predicates go the same way and have one
 normal form, and whatever Catalyst does to joins, subqueries, common table expressions and views is done.
+Of a statement that changes something, only the part that reads is looked at: the query of an INSERT, the
+rows that a DELETE looks for. A statement without such a part is left out, and not even analysed.
 
 The copy has the user's temporary views, functions and settings; the session itself is left alone.
 """
@@ -24,7 +26,16 @@ from skipstone.predicate.types import BOOLEAN
 from skipstone.spark.catalyst import expr_from_catalyst
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.janino import load_class
-from skipstone.workload.queries import BrokenQuery, ParsedQuery, ParsedWorkload, Query, TableScan, Workload
+from skipstone.spark.query_text import QUERY_TEXT, not_a_query
+from skipstone.workload.queries import (
+    BrokenQuery,
+    LeftOut,
+    ParsedQuery,
+    ParsedWorkload,
+    Query,
+    TableScan,
+    Workload,
+)
 from skipstone.workload.statements import tokens
 
 __all__ = ["QueryParser", "TableSource", "parse_queries"]
@@ -41,6 +52,15 @@ class TableSource:
 
     schema: str
     path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """The scans of a statement; if it has none, the reason."""
+
+    scans: tuple[TableScan, ...]
+    reason: str
+    broken: bool = False
 
 
 def parse_queries(
@@ -75,7 +95,7 @@ class QueryParser:
         views: Mapping[str, str] | None = None,
     ) -> None:
         """Copy the session and make the tables and views known in it."""
-        constructor = load_class(spark, "CatalystJson", "QueryScans").getConstructors()[0]
+        constructor = load_class(spark, *QUERY_TEXT, "QueryScans").getConstructors()[0]
         gateway: Any = spark._sc._gateway
         arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
         arguments[0] = spark._jsparkSession
@@ -83,7 +103,7 @@ class QueryParser:
         self._sources = {name: _source(table) for name, table in tables.items()}
         self._names = {name: ColumnNames.from_schema(source.schema) for name, source in self._sources.items()}
         self._views = _view_names(self._sources)
-        self._seen: dict[str, tuple[tuple[TableScan, ...], str]] = {}
+        self._seen: dict[str, _Understood] = {}
         for name, source in self._sources.items():
             self._scans.addTable(self._views[name], _marked(source.schema, name))
         for name, text in (views or {}).items():
@@ -91,25 +111,31 @@ class QueryParser:
 
     def _add_view(self, name: str, text: str) -> None:
         try:
-            self._scans.addView(name.rsplit(".", 1)[-1], self._with_known_names(text))
+            other = self._scans.addView(name.rsplit(".", 1)[-1], self._with_known_names(text))
         except Exception as error:
             raise SkipstoneError(f"The view {name} cannot be used: {_sentence(str(error))}.") from error
+        if other is not None:
+            raise SkipstoneError(f"The view {name} cannot be used: {not_a_query(other)}.")
 
     def parse(self, query: Query) -> ParsedQuery | BrokenQuery:
         """The query's scans of the known tables, or why there are none."""
         if query.sql not in self._seen:
             self._seen[query.sql] = self._understood(query.sql)
-        scans, reason = self._seen[query.sql]
-        if scans:
-            return ParsedQuery(query, scans)
-        return BrokenQuery(query.sql, reason, query.position, query.line)
+        found = self._seen[query.sql]
+        if found.scans:
+            return ParsedQuery(query, found.scans)
+        kind = BrokenQuery if found.broken else LeftOut
+        return kind(query.sql, found.reason, query.position, query.line, query.file)
 
-    def _understood(self, sql: str) -> tuple[tuple[TableScan, ...], str]:
-        """The scans of a statement; if it has none, the reason."""
+    def _understood(self, sql: str) -> _Understood:
         answer = self._answer(sql)
-        reason = _sentence(answer["error"]) if "error" in answer else "it reads none of the given tables"
-        scans = tuple(scan for found in answer.get("scans", ()) if (scan := self._scan(found)) is not None)
-        return scans, reason
+        if "error" in answer:
+            return _Understood((), _sentence(answer["error"]), broken=True)
+        if "other" in answer:
+            return _Understood((), not_a_query(answer["other"]))
+        scans = tuple(scan for found in answer["scans"] if (scan := self._scan(found)) is not None)
+        one = next(iter(self._sources)) if len(self._sources) == 1 else ""
+        return _Understood(scans, f"it does not read {one}" if one else "it reads none of the given tables")
 
     def _answer(self, sql: str) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self._scans.scans(sql, True))
@@ -126,6 +152,9 @@ class QueryParser:
             name = self._table_called(parts)
             if name is not None:
                 sql = _replace_name(sql, parts, self._views[name])
+            elif self._scans.isViewAlone(parts[-1], ".".join(_quoted(part) for part in parts)):
+                # A further table that the user named: a log calls it by its name in a catalog.
+                sql = _replace_name(sql, parts, parts[-1])
         return sql
 
     def _table_called(self, parts: Sequence[str]) -> str | None:
@@ -204,9 +233,13 @@ def _replace_name(sql: str, parts: Sequence[str], view: str) -> str:
             and [_unquoted(text) for text in dotted[::2]] == wanted
             and set(dotted[1::2]) <= {"."}
         ):
-            out += [sql[done : token.start], "`", view.replace("`", "``"), "`"]
+            out += [sql[done : token.start], _quoted(view)]
             done = chain[-1].end
     return "".join([*out, sql[done:]])
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _unquoted(name: str) -> str:

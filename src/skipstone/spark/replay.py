@@ -3,6 +3,8 @@
 Results are compared without bringing them to the driver: the number of rows and a hash of each row that
 does not depend on order, summed up. Floating-point columns are compared by their sums, within a tolerance,
 because the order of additions differs when fewer files are read.
+
+Only queries are run. Other statements of a log, and queries that do not read the table, are left out.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.errors import SkipstoneError
-from skipstone.spark.explain import query_frame
 from skipstone.spark.progress import Progress
+from skipstone.spark.query_text import NotAQueryError, query_frame, reads_table
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
 from skipstone.spark.table_files import TableFiles
-from skipstone.workload.queries import BrokenQuery, Query, Workload
+from skipstone.workload.queries import BrokenQuery, LeftOut, Query, Workload, broken_and_left_out
 
 __all__ = ["ReplayReport", "ReplayedQuery", "replay_queries"]
 
@@ -54,10 +56,11 @@ class ReplayedQuery:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """All replayed queries, and the statements that could not be replayed."""
+    """All replayed queries, the statements that cannot be used, and those that were left out."""
 
     queries: tuple[ReplayedQuery, ...]
     broken: tuple[BrokenQuery, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def summary(self) -> dict[str, object]:
         """Totals over the queries."""
@@ -80,6 +83,7 @@ class ReplayReport:
         return {
             "queries": len(self.queries),
             "broken": len(self.broken),
+            "left_out": len(self.left_out),
             **total,
             **seconds,
             "percent_scanned": total["rows_scanned"] * share,
@@ -91,7 +95,7 @@ class ReplayReport:
         """For JSON."""
         return {
             "queries": [asdict(query) for query in self.queries],
-            "broken": [asdict(broken) for broken in self.broken],
+            **broken_and_left_out((*self.broken, *self.left_out)),
             "summary": self.summary(),
         }
 
@@ -107,20 +111,32 @@ def replay_queries(
     """Run every query twice, on and off in turn, and measure what each scan of the table read."""
     total_rows = _total_rows(spark, files)
     done: list[ReplayedQuery] = []
-    broken = list(workload.broken)
-    before = spark.conf.get(SWITCH, "true")
+    unused = list(workload.broken)
+    before = spark.conf.get(SWITCH, None)
     try:
         for place, query in enumerate(workload.queries):
             if progress is not None:
                 progress("replaying", place, len(workload.queries))
+            where = (query.position, query.line, query.file)
             try:
-                done.append(_replay(spark, runtime, files, query, total_rows, place % 2 == 0, clock))
+                if reads_table(query_frame(spark, query.sql), files.root):
+                    done.append(_replay(spark, runtime, files, query, total_rows, place % 2 == 0, clock))
+                else:
+                    unused.append(LeftOut(query.sql, "it does not read the table", *where))
+            except NotAQueryError as problem:
+                unused.append(LeftOut(query.sql, problem.reason, *where))
             except (SkipstoneError, PySparkException) as problem:
                 first = str(problem).strip().splitlines()[0]
-                broken.append(BrokenQuery(query.sql, first, query.position, query.line))
+                unused.append(BrokenQuery(query.sql, first, *where))
     finally:
-        spark.conf.set(SWITCH, str(before))
-    return ReplayReport(tuple(done), tuple(broken))
+        if before is None:
+            spark.conf.unset(SWITCH)
+        else:
+            spark.conf.set(SWITCH, before)
+    unused.sort(key=lambda statement: statement.position)
+    left_out = tuple(each for each in unused if isinstance(each, LeftOut))
+    broken = tuple(each for each in unused if not isinstance(each, LeftOut))
+    return ReplayReport(tuple(done), broken, left_out)
 
 
 def _total_rows(spark: SparkSession, files: TableFiles) -> int:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from skipstone.predicate.expr import Expr
 
-__all__ = ["BrokenQuery", "ParsedQuery", "ParsedWorkload", "Query", "TableScan", "Workload"]
+__all__ = [
+    "BrokenQuery",
+    "LeftOut",
+    "ParsedQuery",
+    "ParsedWorkload",
+    "Query",
+    "TableScan",
+    "Workload",
+    "broken_and_left_out",
+    "first_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """One logged statement in Spark SQL; ``count`` is how often it ran.
 
-    ``position`` is its number in the log, from 1; ``line`` is where it starts in the file, if known.
+    ``position`` is its number in the log, from 1; ``line`` is where it starts in the file, if known, and
+    ``file`` is that file's name where the log is a directory.
     """
 
     sql: str
@@ -23,6 +35,7 @@ class Query:
     user: str | None = None
     position: int = 0
     line: int | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +46,40 @@ class BrokenQuery:
     reason: str
     position: int = 0
     line: int | None = None
+    file: str | None = None
 
     def __str__(self) -> str:
-        where = f"statement {self.position}" + (f" (line {self.line})" if self.line else "")
-        return f"{where}: {self.reason}"
+        places = ((f"line {self.line}" if self.line else ""), self.file or "")
+        place = " of ".join(part for part in places if part)
+        number = f"statement {self.position}" if self.position else ""
+        where = f"{number} ({place})" if number and place else number or place
+        return f"{where}: {self.reason}" if where else self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut(BrokenQuery):
+    """A sound statement that is no load here: not a query, failed in its engine, or on other tables."""
+
+
+def broken_and_left_out(statements: Iterable[BrokenQuery]) -> dict[str, list[dict[str, object]]]:
+    """Both kinds of statements that are not used, ready for JSON."""
+    out: dict[str, list[dict[str, object]]] = {"broken": [], "left_out": []}
+    for statement in statements:
+        out["left_out" if isinstance(statement, LeftOut) else "broken"].append(asdict(statement))
+    return out
+
+
+def first_of(statements: Sequence[BrokenQuery]) -> str:
+    """How many statements are not used, and the first of them, to end a sentence with."""
+    if not statements:
+        return ""
+    noun = "statement" if len(statements) == 1 else "statements"
+    return f" ({len(statements):,} {noun} not used; {statements[0]})"
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The statements of a log: those that can be tried, and those that are broken."""
+    """The statements of a log: those that can be tried, and those that are broken or left out."""
 
     queries: tuple[Query, ...]
     broken: tuple[BrokenQuery, ...] = ()

@@ -1,79 +1,102 @@
-"""Query logs from files: ``.sql``, ``.jsonl``, and ``.csv`` or ``.parquet`` exports.
+"""Query logs from files: ``.sql``, ``.jsonl``, ``.json``, ``.csv`` and ``.parquet``, or ``.gz`` of them.
 
-A file that cannot be read as what its name says is an error in one sentence. A statement that is broken
-is not: it is kept aside with its reason, and the rest is used. Statements in Spark's own dialect are not
-parsed here; Catalyst does that later, against the tables' schemas. Other dialects are translated first.
+A file that cannot be read as what its name says is an error in one sentence. A record or a statement that is
+broken is not: it is kept aside with its reason, and the rest is used. So are statements that failed in the
+engine that they were logged by, for they are no load. Statements in Spark's own dialect are not parsed here;
+Catalyst does that later, against the tables' schemas. Other dialects are translated first.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from skipstone.errors import SkipstoneError
-from skipstone.workload.queries import BrokenQuery, Query, Workload
-from skipstone.workload.statements import split_statements
+from skipstone.workload.queries import BrokenQuery, LeftOut, Query, Workload
+from skipstone.workload.query_files import STATEMENT_COLUMNS, QueryFile, query_files
+from skipstone.workload.query_records import UNREADABLE, Record, records_of
+from skipstone.workload.statements import Statement, split_statements
 
 __all__ = ["read_queries"]
 
-_STATEMENT = ("statement_text", "query_text", "sql")
-_TIMESTAMP = ("timestamp", "start_time", "start_timestamp")
-_COUNT = ("count", "execution_count")
-_USER = ("user", "user_name", "executed_by")
-_MILLISECONDS_FROM = 10**11
+
+def read_queries(
+    path: str | Path, dialect: str = "spark", column: str | None = None, format: str | None = None
+) -> Workload:
+    """Read a query log from a file, from the files of a directory, or from standard input (``-``).
+
+    ``dialect`` is any name that sqlglot knows, ``column`` the column or field of the statements if it has an
+    unusual name, and ``format`` one of sql, jsonl, json, csv and parquet if the file's name does not say.
+    """
+    splitter = _Splitter(dialect)
+    columns = STATEMENT_COLUMNS if column is None else (column,)
+    found: list[Query | BrokenQuery] = []
+    unread: list[BrokenQuery] = []
+    in_directory = Path(path).is_dir()
+    for file in query_files(path, columns, format):
+        name = file.name if in_directory and file.path is None else None
+        if file.problem:
+            unread.append(BrokenQuery("", file.problem, file=name))
+            continue
+        try:
+            for record in records_of(file, columns):
+                found += _statements(splitter, file, record, len(found) + 1, name)
+        except SkipstoneError as problem:
+            if name is None:
+                raise
+            unread.append(BrokenQuery("", str(problem).removeprefix(f"{name} ").rstrip("."), file=name))
+    return Workload(
+        tuple(each for each in found if isinstance(each, Query)),
+        (*unread, *(each for each in found if not isinstance(each, Query))),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One record of a log before its text is split and translated; ``where`` names it for people."""
+def _statements(
+    splitter: _Splitter, file: QueryFile, record: Record, position: int, name: str | None
+) -> Iterator[Query | BrokenQuery]:
+    """The statements of a record, numbered from ``position`` on."""
+    if record.problem:
+        yield BrokenQuery(_readable(record.text), record.problem, position, record.line, name)
+        return
+    statements = splitter.split(record.text)
+    if not statements and file.format != "sql":
+        yield BrokenQuery(_readable(record.text), "the statement is empty", position, record.line, name)
+    for number, statement in enumerate(statements, position):
+        line = None if record.line is None else record.line + statement.line - 1
+        text = _readable(statement.sql)
+        if record.failed:
+            yield LeftOut(text, f"its engine ended it as {record.failed}", number, line, name)
+            continue
+        try:
+            sql = splitter.translate(statement)
+        except ValueError as error:
+            yield BrokenQuery(text, str(error), number, line, name)
+            continue
+        yield Query(sql, record.timestamp, record.count, record.user, number, line, name)
 
-    text: str
-    where: str
-    line: int
-    timestamp: datetime | None = None
-    count: int = 1
-    user: str | None = None
+
+def _readable(text: str) -> str:
+    return UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def read_queries(path: str | Path, dialect: str = "spark") -> Workload:
-    """Read a query log; ``dialect`` is any name that sqlglot knows."""
-    source = Path(path)
-    reader = _READERS.get(source.suffix.lower())
-    if reader is None:
-        known = ", ".join(_READERS)
-        raise SkipstoneError(f"The name of the query file {source} must end in one of {known}.")
-    if not source.exists():
-        raise SkipstoneError(f"The query file {source} does not exist.")
-    translate = _translator(dialect)
-    backslash = _backslash_escapes(dialect)
-    queries: list[Query] = []
-    broken: list[BrokenQuery] = []
-    position = 0
-    for entry in reader(source):
-        statements = split_statements(entry.text, backslash)
-        for statement in statements:
-            position += 1
-            line = entry.line + statement.line - 1
-            try:
-                sql = statement.sql if statement.problem else translate(statement.sql)
-            except ValueError as error:
-                broken.append(BrokenQuery(statement.sql, str(error), position, line))
-                continue
-            if statement.problem:
-                broken.append(BrokenQuery(statement.sql, statement.problem, position, line))
-            else:
-                queries.append(Query(sql, entry.timestamp, entry.count, entry.user, position, line))
-        if not statements and source.suffix.lower() != ".sql":
-            position += 1
-            broken.append(BrokenQuery(entry.text, "the statement is empty", position, entry.line))
-    return Workload(tuple(queries), tuple(broken))
+class _Splitter:
+    """Splits text of one dialect into statements and translates these into Spark's."""
+
+    def __init__(self, dialect: str) -> None:
+        self._translate = _translator(dialect)
+        self._backslash = _backslash_escapes(dialect)
+
+    def split(self, text: str) -> list[Statement]:
+        return split_statements(text, self._backslash)
+
+    def translate(self, statement: Statement) -> str:
+        """The statement for Spark; a ValueError says what is wrong with it."""
+        if UNREADABLE.search(statement.sql):
+            raise ValueError("it has bytes that are not UTF-8 text")
+        if statement.problem:
+            raise ValueError(statement.problem)
+        return self._translate(statement.sql)
 
 
 def _translator(dialect: str) -> Callable[[str], str]:
@@ -87,12 +110,15 @@ def _translator(dialect: str) -> Callable[[str], str]:
 
     def translate(sql: str) -> str:
         try:
-            return sqlglot.transpile(
+            translated = sqlglot.transpile(
                 sql, read=dialect.lower(), write="spark", unsupported_level=sqlglot.ErrorLevel.IGNORE
-            )[0]
+            )
         except sqlglot.errors.SqlglotError as error:
             first = str(error).splitlines()[0]
             raise ValueError(re.sub(r"\x1b\[\d+m", "", first).rstrip(". ")) from error
+        if len(translated) != 1 or not translated[0].strip():
+            raise ValueError(f"sqlglot makes {len(list(filter(None, translated)))} statements of it, not one")
+        return translated[0]
 
     return translate
 
@@ -103,128 +129,3 @@ def _backslash_escapes(dialect: str) -> bool:
     import sqlglot
 
     return "\\" in sqlglot.Dialect.get_or_raise(dialect.lower()).tokenizer_class.STRING_ESCAPES
-
-
-def _read_sql(path: Path) -> Iterator[_Entry]:
-    for file in _parts(path):
-        yield _Entry(_text(file), str(file), 1)
-
-
-def _read_jsonl(path: Path) -> Iterator[_Entry]:
-    for file in _parts(path):
-        for number, line in enumerate(_text(file).split("\n"), start=1):
-            if not line.strip():
-                continue
-            where = f"line {number} of {file}"
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise SkipstoneError(f"{where} is not valid JSON: {error}.") from error
-            if not isinstance(record, dict) or not isinstance(record.get("sql"), str):
-                raise SkipstoneError(f"{where} is not a JSON object with a text field named sql.")
-            yield _entry(record, "sql", where, number)
-
-
-def _read_csv(path: Path) -> Iterator[_Entry]:
-    # Statements can be longer than the csv module's default of 128 KB.
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    for file in _parts(path):
-        rows = csv.DictReader(_text(file).splitlines(keepends=True), strict=True)
-        try:
-            column = _statement_column(rows.fieldnames or (), file)
-            for row in rows:
-                where = f"the record that ends on line {rows.line_num} of {file}"
-                yield _entry(row, column, where, rows.line_num)
-        except csv.Error as error:
-            problem = f"{error} on line {rows.line_num}"
-            raise SkipstoneError(f"{file} is not a valid CSV file: {problem}.") from error
-
-
-def _read_parquet(path: Path) -> Iterator[_Entry]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise SkipstoneError(f"{path} is not a Parquet file that can be read: {error}.") from error
-    column = _statement_column(table.column_names, path)
-    for number, row in enumerate(table.to_pylist(), start=1):
-        yield _entry(row, column, f"row {number} of {path}", number)
-
-
-def _parts(path: Path) -> list[Path]:
-    """The file itself, or the part files of a directory as Spark writes it."""
-    if path.is_file():
-        return [path]
-    return sorted(file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise SkipstoneError(f"{path} is not a UTF-8 text file (byte {error.start}).") from error
-    except OSError as error:
-        raise SkipstoneError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _statement_column(names: Any, path: Path) -> str:
-    by_lower = {str(name).strip().lower(): name for name in names}
-    for wanted in _STATEMENT:
-        if wanted in by_lower:
-            return str(by_lower[wanted])
-    raise SkipstoneError(f"{path} has no statement column; one of {', '.join(_STATEMENT)} is needed.")
-
-
-def _entry(record: Mapping[str, Any], column: str, where: str, line: int) -> _Entry:
-    by_lower = {str(name).strip().lower(): value for name, value in record.items()}
-    statement = record[column]
-    if statement is not None and not isinstance(statement, str):
-        raise SkipstoneError(f"{where} has a statement that is not text.")
-    user = _first(by_lower, _USER)
-    return _Entry(
-        statement or "",
-        where,
-        line,
-        _timestamp(_first(by_lower, _TIMESTAMP), where),
-        _count(_first(by_lower, _COUNT), where),
-        None if user is None else str(user),
-    )
-
-
-def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
-
-
-def _count(value: Any, where: str) -> int:
-    try:
-        count = 1 if value is None else int(value)
-    except (TypeError, ValueError):
-        count = 0
-    if count < 1 or isinstance(value, bool):
-        raise SkipstoneError(f"{where} has a count that is not a positive whole number: {value!r}.")
-    return count
-
-
-def _timestamp(value: Any, where: str) -> datetime | None:
-    """ISO text, a datetime, or seconds or milliseconds since 1970; without a zone it is UTC."""
-    try:
-        if value is None or isinstance(value, datetime):
-            parsed = value
-        elif isinstance(value, str) and not re.fullmatch(r"\d+(\.\d+)?", value.strip()):
-            parsed = datetime.fromisoformat(value.strip())
-        else:
-            number = float(value)
-            parsed = datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
-    except (TypeError, ValueError, OverflowError, OSError) as error:
-        raise SkipstoneError(f"{where} has a timestamp that cannot be read: {value!r}.") from error
-    return parsed.replace(tzinfo=UTC) if parsed is not None and parsed.tzinfo is None else parsed
-
-
-_READERS: Mapping[str, Callable[[Path], Iterator[_Entry]]] = {
-    ".sql": _read_sql,
-    ".jsonl": _read_jsonl,
-    ".csv": _read_csv,
-    ".parquet": _read_parquet,
-}

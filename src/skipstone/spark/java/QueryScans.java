@@ -25,8 +25,10 @@ import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode;
+import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.execution.command.ExplainCommand;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
@@ -61,13 +63,32 @@ public final class QueryScans {
             .createOrReplaceTempView(name);
     }
 
-    public void addView(String name, String query) {
-        session.sql(query).createOrReplaceTempView(name);
+    /** Gives a query a name; returns null, or the class of what the text is if it is no query. */
+    public String addView(String name, String query) throws Exception {
+        Object frame = new QueryText().frame(session, query);
+        if (frame instanceof String) {
+            return (String) frame;
+        }
+        ((Dataset) frame).createOrReplaceTempView(name);
+        return null;
+    }
+
+    /** Whether a temporary view has this name, and nothing else has the qualified one. */
+    public boolean isViewAlone(String name, String qualified) {
+        if (session.sessionState().catalog().getTempView(name).isEmpty()) {
+            return false;
+        }
+        try {
+            return !session.catalog().tableExists(qualified);
+        } catch (Exception unknown) {
+            return true;
+        }
     }
 
     /**
      * {"scans": [...]}; or {"qualified": [[part, ...], ...]} when relations have names of several parts and
-     * these are to be looked at first; or {"error": sentence}.
+     * these are to be looked at first; or {"other": class} for a statement in which no query is found; or
+     * {"error": sentence}. Analysis alone runs some commands, so only queries are analysed.
      */
     public String scans(String sql, boolean namesFirst) throws Exception {
         Option active = SparkSession.getActiveSession();
@@ -75,14 +96,15 @@ public final class QueryScans {
         Map out = new LinkedHashMap();
         try {
             LogicalPlan plan = reading(session.sessionState().sqlParser().parsePlan(sql));
+            String other = QueryText.otherThanQuery(plan);
             List qualified = new ArrayList();
             names(plan, qualified);
-            if (namesFirst && !qualified.isEmpty()) {
+            if (other != null) {
+                out.put("other", other);
+            } else if (namesFirst && !qualified.isEmpty()) {
                 out.put("qualified", qualified);
             } else {
-                List scans = new ArrayList();
-                walk(session.sessionState().executePlan(plan, CommandExecutionMode.SKIP()).optimizedPlan(), scans);
-                out.put("scans", scans);
+                scans(session.sessionState().executePlan(plan, CommandExecutionMode.SKIP()), out);
             }
         } catch (VirtualMachineError fatal) {
             throw fatal;
@@ -96,6 +118,17 @@ public final class QueryScans {
             }
         }
         return CatalystJson.text(out);
+    }
+
+    private static void scans(QueryExecution execution, Map out) {
+        String other = QueryText.command(execution.analyzed());
+        if (other != null) {
+            out.put("other", other);
+            return;
+        }
+        List scans = new ArrayList();
+        walk(execution.optimizedPlan(), scans);
+        out.put("scans", scans);
     }
 
     /** The part of a statement that reads: the query of an INSERT, the rows that a DELETE looks for. */
