@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from skipstone.cli.output import print_json, progress, warn
+from skipstone.cli.output import print_json, warn
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
 
@@ -22,8 +23,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Say how much of the table the queries would scan under each layout, against the table as it lies."""
-    workload = read_workload(queries, dialect)
     with progress() as told:
+        workload = read_workload(queries, dialect)
         advice = open_table(table, more).advise(
             workload,
             block_rows=block_rows,

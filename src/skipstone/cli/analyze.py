@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from skipstone.cli.output import print_json, warn
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import Dialect, NumFeatures, Queries, read_workload
-from skipstone.workload.draw import draw
 
 __all__ = ["run"]
 
@@ -35,11 +35,16 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    workload = read_workload(queries, dialect)
-    found = open_table(table, more).analyze(workload, num_features=num_features, threshold=threshold)
+    with progress() as told:
+        workload = read_workload(queries, dialect)
+        opened = open_table(table, more)
+        told("analysing queries", 0, 1)
+        found = opened.analyze(workload, num_features=num_features, threshold=threshold)
     for broken in found.unusable:
         warn(f"{queries}, {broken}")
     if plot is not None:
+        from skipstone.workload.draw import draw
+
         draw(found.report.curves, plot)
     if parsed is not None:
         parsed.write_text(json.dumps(found.parsed, indent=2), encoding="utf-8")

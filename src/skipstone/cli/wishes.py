@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import skipstone
-from skipstone.workload import Workload
+from skipstone.cli.completion import complete_dialect
+
+if TYPE_CHECKING:
+    from skipstone.workload import Workload
 
 __all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries", "read_workload"]
 
@@ -18,7 +21,7 @@ Queries = Annotated[
         metavar="FILE", help="A .sql, .jsonl, .csv or .parquet file; if not given, the table's own log."
     ),
 ]
-Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.")]
+Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.", autocompletion=complete_dialect)]
 BlockRows = Annotated[int | None, typer.Option(min=1, help="Rows in a block; chosen by size if not given.")]
 PartitionBy = Annotated[
     str | None,

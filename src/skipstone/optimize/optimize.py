@@ -17,9 +17,10 @@ from skipstone.optimize.run import OptimizeReport, fit, rewrite_table
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
 from skipstone.predicate.blocks import Counts
 from skipstone.predicate.codec import from_json
+from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.log import columns_gone
@@ -27,6 +28,9 @@ from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import BrokenQuery
 
 __all__ = ["optimize_new", "optimize_table"]
+
+_STEPS = {"sampling": 2, "fitting": 3, "rewriting": 8}
+"""The share that each step has in the work, about."""
 
 
 def optimize_table(
@@ -48,16 +52,20 @@ def optimize_table(
             "give --output for a new Delta table, or --convert to make this one a Delta table first."
         )
     places = np.arange(len(files.files)) if chosen is None else chosen
+    steps = Steps(progress, len(places), _STEPS)
     started = clock()
-    prepared = prepare(spark, files, entries, unusable, wishes, places)
-    economy = economy_of(spark, runtime, files, places, load_model(spark), entries)
-    name, fitted, advice = fit(spark, prepared, places, layout, progress, economy)
+    with watch(spark, steps.step("sampling"), "sampling blocks"):
+        prepared = prepare(spark, files, entries, unusable, wishes, places)
+        economy = economy_of(spark, runtime, files, places, load_model(spark), entries)
+    name, fitted, advice = fit(spark, prepared, places, layout, steps.step("fitting"), economy)
     fit_seconds = clock() - started
     if fitted is None:
         reason = "no layout would let the queries of the log skip more than the table as it lies"
         return _report(prepared, advice, AS_IT_LIES, "", reason, fit_seconds)
     started = clock()
-    layout_id, rewritten = rewrite_table(spark, runtime, prepared, places, name, fitted, progress)
+    with steps:
+        told = steps.step("rewriting")
+        layout_id, rewritten = rewrite_table(spark, runtime, prepared, places, name, fitted, told)
     report = _report(prepared, advice, name, layout_id, fitted.note, fit_seconds)
     return OptimizeReport(
         **{
@@ -133,12 +141,16 @@ def optimize_new(
             -1,
         )
     reports = []
+    waits = sum(len(waiting[part]) for part in ready)
+    steps = Steps(progress, waits, {part: len(waiting[part]) for part in ready})
     for part in ready:
         files = reopen()
         places = _waiting(runtime, files, record)[part]
         workload, wishes = _entries(record, files), _wishes(record)
         reports.append(
-            optimize_table(spark, runtime, files, workload, (), record.strategy, wishes, progress, places)
+            optimize_table(
+                spark, runtime, files, workload, (), record.strategy, wishes, steps.step(part), places
+            )
         )
     return _together(reports)
 
