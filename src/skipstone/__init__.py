@@ -1,11 +1,36 @@
 """skipstone reorganises Spark tables around the queries that people actually run."""
 
-from skipstone.errors import SkipstoneError
-from skipstone.optimize.policy import Policy
-from skipstone.spark.enable import disable, enable
-from skipstone.spark.session import session
-from skipstone.tables import Table, table
-from skipstone.workload.readers import read_queries
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skipstone.errors import SkipstoneError
+    from skipstone.optimize.policy import Policy
+    from skipstone.spark.enable import disable, enable
+    from skipstone.spark.session import session
+    from skipstone.tables import Table, table
+    from skipstone.workload.readers import read_queries
 
 __all__ = ["Policy", "SkipstoneError", "Table", "disable", "enable", "read_queries", "session", "table"]
 __version__ = "0.1.0"
+# Loaded when they are first asked for: PySpark takes longer to import than a shell may take to complete.
+_WHERE = {
+    "Policy": "skipstone.optimize.policy",
+    "SkipstoneError": "skipstone.errors",
+    "Table": "skipstone.tables",
+    "disable": "skipstone.spark.enable",
+    "enable": "skipstone.spark.enable",
+    "read_queries": "skipstone.workload.readers",
+    "session": "skipstone.spark.session",
+    "table": "skipstone.tables",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,15 +30,17 @@ from skipstone.optimize.selection import selection_of
 from skipstone.optimize.settle import settle
 from skipstone.optimize.situation import Situation
 from skipstone.optimize.watch import Watch
+from skipstone.progress import Progress, Steps
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
 from skipstone.spark.arrive import Arrival, append_plainly, arrive
 from skipstone.spark.enable import enable
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.query_log import unlogged, usable_log
 from skipstone.spark.table import IndexedTable, is_path, split_source
 from skipstone.spark.table_files import TableFiles
+from skipstone.view import View, Viewed, count
 from skipstone.workload.analysis import analyze
 from skipstone.workload.curves import curves
 from skipstone.workload.log import filters_of
@@ -52,13 +54,22 @@ __all__ = ["Table", "WorkloadAnalysis", "table"]
 LOG = logging.getLogger("skipstone")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkloadAnalysis:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WorkloadAnalysis(Viewed):
     """A report on a log, the parsed log itself, and the statements that cannot be used."""
 
     report: AnalysisReport
     parsed: dict[str, Any]
     unusable: tuple[BrokenQuery, ...]
+
+    def view(self) -> View:
+        """The report, and how much of the log it leaves out."""
+        seen = self.report.view()
+        left_out = f"{count(len(self.unusable), 'statement')} could not be used"
+        return replace(seen, notes=(*seen.notes, left_out)) if self.unusable else seen
+
+    def __str__(self) -> str:
+        return str(self.report)
 
 
 def table(spark: SparkSession, source: str) -> Table:
@@ -77,6 +88,16 @@ def table(spark: SparkSession, source: str) -> Table:
 
 class Table(IndexedTable):
     """One table. Made by :func:`table`."""
+
+    def __repr__(self) -> str:
+        return f"<Table {self.source if self.name is None else f'{self.name}={self.source}'}>"
+
+    def _repr_html_(self) -> str:
+        """What is known about the table now; a notebook shows it even if that cannot be told."""
+        try:
+            return self.status().view().html()
+        except Exception as problem:
+            return View(repr(self), notes=(some_sentence_of(problem),)).html()
 
     def _called(self) -> str:
         return self.name or self.source.rstrip("/").rpartition("/")[2]
@@ -136,10 +157,12 @@ class Table(IndexedTable):
         files = self.files()
         entries, unusable = self._entries(files, queries)
         self._runtime.refresh(files.root)
-        prepared = prepare(self.spark, files, entries, unusable, wishes)
-        model = load_model(self.spark)
-        economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
-        return advise(prepared, progress=progress, economy=economy)
+        with Steps(progress, len(files.files), {"sampling": 1, "simulating": 2}) as steps:
+            with watch(self.spark, steps.step("sampling"), "sampling blocks"):
+                prepared = prepare(self.spark, files, entries, unusable, wishes)
+                model = load_model(self.spark)
+                economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
+            return advise(prepared, progress=steps.step("simulating"), economy=economy)
 
     def optimize(
         self,
@@ -215,7 +238,9 @@ class Table(IndexedTable):
         chosen = policy_or_default(policy)
         files = self._current()
         if act and files.format == "delta" and not self._runtime.catalog(files.root).segments:
-            self.index(progress=progress)
+            steps = Steps(progress, len(files.files), {"indexing": 3, "deciding": 8})
+            self.index(progress=steps.step("indexing"))
+            progress = steps.step("deciding")
         since = datetime.now(UTC) - timedelta(days=chosen.window_days)
         scans, _ = usable_log(self.spark, self._runtime, files.root, files.schema, since)
         known = model or load_model(self.spark)

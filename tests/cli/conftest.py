@@ -34,7 +34,8 @@ class Cli:
         result = self(*arguments)
         assert result.exit_code == 1, result.output
         assert result.stdout == ""
-        lines = [line for line in result.stderr.splitlines() if not re.search(r": \d+ of \d+$", line)]
+        progress = re.compile(r": \d+ of \d+$| \.\.\.$")
+        lines = [line for line in result.stderr.splitlines() if not progress.search(line)]
         assert len(lines) == 1, result.stderr
         assert lines[0].startswith("Error: ")
         return lines[0].removeprefix("Error: ")

@@ -109,7 +109,7 @@ def test_replay_compares_on_and_off(cli: Cli, orders: Path, tmp_path: Path) -> N
     assert (first["files_total"], first["files_read"], first["same_result"]) == (4, 1, True)
     assert report["summary"]["percent_scanned"] == 25.0
     text = cli("replay", orders, "--queries", queries)
-    assert "replaying: 0 of 2" in text.stderr
+    assert "replaying queries: 0 of 2" in text.stderr
     assert "1/4" in text.stdout
     assert "2 queries: 25.0 % of the rows scanned, 12.6 % needed" in text.stdout
 

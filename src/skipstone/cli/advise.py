@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from skipstone.cli.output import print_json, progress
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import (
     BlockRows,
@@ -15,9 +16,9 @@ from skipstone.cli.wishes import (
     PartitionBy,
     Queries,
     read_workload,
+    unused_json,
     warn_of_unused,
 )
-from skipstone.workload.queries import broken_and_left_out
 
 __all__ = ["run"]
 
@@ -35,8 +36,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Say how much of the table the queries would scan under each layout, against the table as it lies."""
-    workload = read_workload(queries, dialect, column, format)
     with progress() as told:
+        workload = read_workload(queries, dialect, column, format)
         advice = open_table(table, more).advise(
             workload,
             block_rows=block_rows,
@@ -46,6 +47,6 @@ def run(
         )
     warn_of_unused(queries, advice.unusable)
     if as_json:
-        print_json(advice.to_dict() | broken_and_left_out(advice.unusable))
+        print_json(advice.to_dict() | unused_json(advice.unusable))
     else:
         typer.echo(str(advice))

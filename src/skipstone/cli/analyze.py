@@ -10,6 +10,7 @@ import typer
 
 from skipstone.arguments import bounds_of
 from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import (
     Column,
@@ -18,10 +19,9 @@ from skipstone.cli.wishes import (
     NumFeatures,
     Queries,
     read_workload,
+    unused_json,
     warn_of_unused,
 )
-from skipstone.workload.draw import draw
-from skipstone.workload.queries import broken_and_left_out
 
 __all__ = ["run"]
 
@@ -50,14 +50,19 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    workload = read_workload(queries, dialect, column, format)
-    found = open_table(table, more).analyze(workload, num_features=num_features, threshold=threshold)
+    with progress() as told:
+        workload = read_workload(queries, dialect, column, format)
+        opened = open_table(table, more)
+        told("analysing queries", 0, 1)
+        found = opened.analyze(workload, num_features=num_features, threshold=threshold)
     warn_of_unused(queries, found.unusable)
     if plot is not None:
+        from skipstone.workload.draw import draw
+
         draw(found.report.curves, plot)
     if parsed is not None:
         parsed.write_text(json.dumps(found.parsed, indent=2), encoding="utf-8")
     if as_json:
-        print_json(found.report.to_dict() | broken_and_left_out(found.unusable))
+        print_json(found.report.to_dict() | unused_json(found.unusable))
     else:
         typer.echo(str(found.report))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skipstone.arguments import bounds_of, checked
-from skipstone.catalog.decisions import Decision
-from skipstone.cli.output import count, megabytes, print_json, progress
+from skipstone.cli.completion import complete_curve, complete_layout
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import BlockRows
-from skipstone.optimize.auto_status import AutoStatus
 from skipstone.optimize.policy import Policy
 
-__all__ = ["render_decision", "render_status", "run"]
+if TYPE_CHECKING:
+    from skipstone.catalog.decisions import Decision
+
+__all__ = ["run"]
 
 _DEFAULT = Policy()
 
@@ -53,11 +56,17 @@ def run(
         typer.Option(**bounds_of("step_mb"), help="How much old data is laid out anew at a time, in MB."),
     ] = _DEFAULT.step_bytes / 1e6,
     layout: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Consider only this layout; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Consider only this layout; repeatable.", autocompletion=complete_layout
+        ),
     ] = None,
     curve: Annotated[
         str | None,
-        typer.Option(help="z or hilbert, for the layout selforg; as in the newest layout by default."),
+        typer.Option(
+            help="z or hilbert, for the layout selforg; as in the newest layout by default.",
+            autocompletion=complete_curve,
+        ),
     ] = None,
     block_rows: BlockRows = None,
     more: MoreTables = None,
@@ -80,66 +89,24 @@ def run(
         layouts=tuple(layout) if layout else None,
         curve=curve,
     )
-    opened = open_table(table, more)
     if watch:
+        opened = open_table(table, more)
         opened.watch(interval, policy, lambda decision: _show(decision, as_json)).run()
     elif dry_run or once:
         with progress() as told:
-            decision = opened.auto(once, policy, told)
+            decision = open_table(table, more).auto(once, policy, told)
         _show(decision, as_json)
     else:
-        status = opened.auto_status(policy)
+        with progress():
+            status = open_table(table, more).auto_status(policy)
         if as_json:
             print_json(status.to_dict())
         else:
-            typer.echo(status.root)
-            render_status(status)
+            typer.echo(str(status))
 
 
 def _show(decision: Decision, as_json: bool) -> None:
     if as_json:
         print_json(decision.to_dict())
     else:
-        render_decision(decision)
-
-
-def render_decision(decision: Decision) -> None:
-    """A decision with the numbers that people look for."""
-    numbers = decision.numbers
-    pays = decision.code == "PAYS"
-    verb = "Rewrote" if decision.acted else "Would rewrite" if pays else "Nothing to do"
-    what = ""
-    if pays:
-        what = f" {count(numbers['files'], 'file')} of {numbers['data']} data ({megabytes(numbers['bytes'])})"
-    typer.echo(f"{verb}{what}: {decision.sentence} [{decision.code}].")
-    if numbers.get("break_even_runs") is not None:
-        days = numbers.get("break_even_days")
-        rate = "the rate of queries is unknown" if days is None else f"{days:,.2f} days at the observed rate"
-        typer.echo(f"  pays after   {numbers['break_even_runs']:,.2f} runs of the log; {rate}")
-    if "least_rewrite_seconds" in numbers:
-        typer.echo(f"  costs        {numbers['costs']}")
-    if decision.acted:
-        typer.echo(
-            f"  version      {numbers['version']}, {count(numbers['files_after'], 'file')}, "
-            f"{numbers['rewrite_seconds']:.1f} s; decided in {numbers['analysis_seconds']:.1f} s"
-        )
-
-
-def render_status(status: AutoStatus) -> None:
-    """What the loop sees, and its newest decisions."""
-    spans = ""
-    if status.first_scan is not None and status.last_scan is not None:
-        spans = f", {status.first_scan:%Y-%m-%d %H:%M} to {status.last_scan:%Y-%m-%d %H:%M} UTC"
-    typer.echo(f"  workload     {count(status.logged_scans, 'scan')}{spans}")
-    typer.echo(
-        f"  unclustered  {count(status.unclustered_files, 'file')}, {megabytes(status.unclustered_bytes)}; "
-        f"{megabytes(status.awaited_bytes)} are awaited"
-    )
-    drifts = ", ".join(f"{layout['strategy']} {layout['score']:.2f}" for layout in status.layouts)
-    drift = "no layout yet" if status.drift is None else f"{status.drift:.2f} ({drifts})"
-    typer.echo(f"  drift        {drift}")
-    for decision in reversed(status.decisions):
-        done = "rewritten" if decision.acted else "left alone"
-        again = f" ({decision.repeated + 1} times)" if decision.repeated else ""
-        moment = decision.time[:19].replace("T", " ")
-        typer.echo(f"  decision     {moment} {done}{again}: {decision.sentence} [{decision.code}]")
+        typer.echo(str(decision))

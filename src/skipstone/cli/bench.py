@@ -6,14 +6,19 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from skipstone.cli.output import fail, print_json, print_table, progress
+from skipstone.cli.output import fail, print_json, print_table
+from skipstone.cli.output import table as new_table
+from skipstone.cli.progress import progress
 from skipstone.cli.quiet import without_java_banner
+from skipstone.cli.spark_options import as_submit_arguments
 from skipstone.cli.tables import AsJson
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 __all__ = ["run"]
 
@@ -58,15 +63,15 @@ def run(
     known = inspect.signature(benchmark.run).parameters
     for option in options.keys() - known.keys():
         raise typer.BadParameter(f"the benchmark {name} has no such option.", param_hint=f"--{option}")
-    with progress() as told, without_java_banner():
+    with progress() as told, without_java_banner(), as_submit_arguments():
         figures = benchmark.run(**options, **({"progress": told} if "progress" in known else {}))
-    if as_json:
-        print_json(figures)
-    else:
+    if not as_json:
         print_table(_table(figures))
     missed = [str(figure["name"]) for figure in figures if figure.get("holds") is False]
     if missed:
-        fail(f"{', '.join(missed)}: the bar was missed.")
+        fail(f"{', '.join(missed)}: the bar was missed.", report={"figures": figures})
+    if as_json:
+        print_json(figures)
 
 
 def _find(name: str) -> Any:
@@ -83,7 +88,7 @@ def _find(name: str) -> Any:
 
 
 def _table(figures: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = new_table()
     for title in ("figure", "value", "bar", "holds"):
         table.add_column(title, justify="left" if title == "figure" else "right")
     for figure in figures:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skipstone.arguments import bounds_of
-from skipstone.cli.output import megabytes, print_json, progress
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.quiet import quiet_session
 from skipstone.cli.tables import AsJson
-from skipstone.optimize.calibrate import Calibration, calibrate
-from skipstone.optimize.cost_store import save_model
-from skipstone.spark.runtime import runtime_of
+from skipstone.view import megabytes
+
+if TYPE_CHECKING:
+    from skipstone.optimize.calibrate import Calibration
 
 __all__ = ["run"]
 
@@ -32,8 +34,12 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Measure what rewrites and scans cost here, for the estimates of advise and auto."""
-    spark = quiet_session()
     with progress() as told, tempfile.TemporaryDirectory(prefix="skipstone-") as scratch:
+        spark = quiet_session()
+        from skipstone.optimize.calibrate import calibrate
+        from skipstone.optimize.cost_store import save_model
+        from skipstone.spark.runtime import runtime_of
+
         found = calibrate(spark, runtime_of(spark), directory or scratch, rows, told)
     path = save_model(spark, found.model)
     if as_json:

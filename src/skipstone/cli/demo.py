@@ -5,17 +5,21 @@ from __future__ import annotations
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import skipstone
-from skipstone.cli import demo_data, index, optimize, replay
-from skipstone.cli.output import count, print_json, progress
+from skipstone.cli import demo_data, replay
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.quiet import quiet_session
 from skipstone.cli.tables import AsJson
 from skipstone.errors import SkipstoneError
-from skipstone.spark.replay import ReplayReport
+from skipstone.view import count
+
+if TYPE_CHECKING:
+    from skipstone.spark.replay import ReplayReport
 
 __all__ = ["run"]
 
@@ -43,7 +47,7 @@ def run(
     with progress() as told:
         indexed = table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=told)
     if not as_json:
-        index.render(indexed)
+        typer.echo(str(indexed))
     tell(f"\n3. skipstone replay {orders} --queries {queries}")
     log = skipstone.read_queries(queries)
     with progress() as told:
@@ -61,7 +65,7 @@ def run(
     with progress() as told:
         optimized = table.optimize(log, block_rows=block_rows, progress=told)
     if not as_json:
-        optimize.render(optimized)
+        typer.echo(str(optimized))
     tell(f"\n6. skipstone replay {orders} --queries {queries}")
     with progress() as told:
         after = table.replay(log, told)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 
 __all__ = ["run"]
@@ -19,7 +20,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show which files a query reads and skips, and why. The query is planned, not run."""
-    explanation = open_table(table, more).explain(query)
+    with progress():
+        explanation = open_table(table, more).explain(query)
     if as_json:
         print_json(explanation.to_dict())
     else:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from skipstone.cli.output import count, listed, megabytes, print_json, progress
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.spark.index import IndexReport
 
-__all__ = ["render", "run"]
+__all__ = ["run"]
 
 
 def run(
@@ -39,18 +39,4 @@ def run(
     if as_json:
         print_json(asdict(report))
     else:
-        render(report)
-
-
-def render(report: IndexReport) -> None:
-    """The report as text."""
-    if report.files_indexed:
-        typer.echo(
-            f"Indexed {report.files_indexed:,} of {count(report.files, 'file')} in {report.seconds:.1f} s: "
-            f"{count(report.rows_indexed, 'row')}, {megabytes(report.bytes_indexed)}."
-        )
-    else:
-        typer.echo(f"Nothing to do: {count(report.files, 'file')}, all indexed.")
-    typer.echo(f"  columns      {listed(report.columns)}")
-    typer.echo(f"  expressions  {listed(report.expressions)}")
-    typer.echo(f"  features     {listed(report.features)}")
+        typer.echo(str(report))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 import skipstone
-from skipstone.cli.output import count, print_json, print_table
+from skipstone.cli.output import print_json, print_table
+from skipstone.cli.output import table as new_table
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, warn_of_unused
+from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, unused_json, warn_of_unused
 from skipstone.errors import SkipstoneError
-from skipstone.predicate.render import to_sql
-from skipstone.workload.log import LoggedScan, to_record
-from skipstone.workload.queries import broken_and_left_out
+from skipstone.view import count
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from skipstone.workload.log import LoggedScan
 
 __all__ = ["app"]
 
@@ -41,7 +45,8 @@ def show(
 ) -> None:
     """Show the latest scans of a table's query log."""
     from_then = None if since is None else since.replace(tzinfo=UTC)
-    found = open_table(table, more).log(from_then)
+    with progress():
+        found = open_table(table, more).log(from_then)
     latest = found[-limit:]
     if as_json:
         print_json([_as_json(scan) for scan in latest])
@@ -52,11 +57,15 @@ def show(
 
 
 def _as_json(scan: LoggedScan) -> dict[str, Any]:
+    from skipstone.workload.log import to_record
+
     return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
 
 
 def _table(scans: Sequence[LoggedScan]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    from skipstone.predicate.render import to_sql
+
+    table = new_table()
     for title in ("time", "times", "files", "rows", "needed", "seconds", "user"):
         left = title in ("time", "user")
         table.add_column(title, justify="left" if left else "right", no_wrap=True)
@@ -86,11 +95,12 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Add the queries of a file to a table's query log; they are not run."""
-    workload = skipstone.read_queries(queries, dialect, column, format)
-    added, unusable = open_table(table, more).import_log(workload)
+    with progress():
+        workload = skipstone.read_queries(queries, dialect, column, format)
+        added, unusable = open_table(table, more).import_log(workload)
     warn_of_unused(queries, unusable)
     if as_json:
-        print_json({"added": added, "unusable": len(unusable), **broken_and_left_out(unusable)})
+        print_json({"added": added, "unusable": len(unusable), **unused_json(unusable)})
     else:
         typer.echo(f"Added {count(added, 'scan')} to the query log.")
 
@@ -105,7 +115,8 @@ def clear(
     """Delete every entry of a table's query log."""
     if not yes:
         raise SkipstoneError("This deletes the whole query log of the table; say --yes if that is meant.")
-    deleted = open_table(table, more).clear_log()
+    with progress():
+        deleted = open_table(table, more).clear_log()
     if as_json:
         print_json({"deleted": deleted})
     else:

@@ -1,13 +1,15 @@
 """The ``skipstone`` command: its sub-commands, and how any failure becomes one sentence.
 
 Results go to standard output; progress, warnings and errors go to standard error. The exit code is 0, 1 for
-a failure, 2 for a wrong call and 130 when the user stops it.
+a failure, 2 for a wrong call and 130 when the user stops it. With ``--json`` standard output is one document,
+which tells an error too.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 from typing import Any
 
 import typer
@@ -28,16 +30,41 @@ from skipstone.cli import (
     replay,
     status,
 )
-from skipstone.cli.output import fail, show_warnings
-from skipstone.spark.failures import sentence_of
+from skipstone.cli.output import (
+    errors_as_json,
+    fail,
+    json_error,
+    one_line,
+    print_json,
+    show_warnings,
+    wants_json,
+)
+from skipstone.cli.spark_options import with_spark_options
 
 __all__ = ["app"]
 
 _DEBUG = "SKIPSTONE_DEBUG"
+# What the parser complains with; depending on typer's version it is click's or typer's own.
+_WRONG_CALL: Any = typer.BadParameter.__mro__[2]
 
 
 class _Commands(TyperGroup):
     """The group of commands, in which no error ends in a traceback."""
+
+    def main(self, args: Any = None, prog_name: Any = None, *_: Any, **more: Any) -> Any:
+        """Run the command line; with ``--json`` a wrong call is told in JSON too."""
+        standalone_mode = more.pop("standalone_mode", True)
+        words = sys.argv[1:] if args is None else list(args)
+        with errors_as_json(wants_json(words)):
+            if not (standalone_mode and wants_json(words)):
+                return super().main(args, prog_name, standalone_mode=standalone_mode, **more)
+            try:
+                code = super().main(args, prog_name, standalone_mode=False, **more)
+            except _WRONG_CALL as problem:
+                problem.show()
+                code = problem.exit_code
+                print_json(json_error(one_line(problem.format_message()), code))
+            sys.exit(code or 0)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what goes wrong is told in one sentence."""
@@ -49,6 +76,9 @@ class _Commands(TyperGroup):
         except Exception as problem:
             if os.environ.get(_DEBUG) or _is_of_the_command_line(problem):
                 raise
+            # Imported late: whoever only asks for help should not wait for PySpark.
+            from skipstone.spark.failures import sentence_of
+
             fail(
                 sentence_of(problem)
                 or f"Unexpected {type(problem).__name__}: {problem} (set {_DEBUG}=1 for more)."
@@ -66,7 +96,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Lets Spark read only the blocks of a table that a query can need, with unchanged SQL.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -99,3 +128,4 @@ app.add_typer(log.app, name="log")
 app.command("auto")(auto.run)
 app.command("calibrate")(calibrate.run)
 app.command("bench")(bench.run)
+with_spark_options(app)

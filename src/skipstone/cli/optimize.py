@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from skipstone.cli.output import count, print_json, progress
+from skipstone.cli.completion import complete_curve, complete_layout_or_auto
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import (
     BlockRows,
@@ -19,19 +21,25 @@ from skipstone.cli.wishes import (
     read_workload,
     warn_of_unused,
 )
-from skipstone.optimize.run import OptimizeReport
 
-__all__ = ["render", "run"]
+__all__ = ["run"]
 
 
 def run(
     table: Source,
     queries: Queries = None,
     layout: Annotated[
-        str, typer.Option(help="auto, range, zorder, hilbert, sop, qdtree or selforg; auto takes the best.")
+        str,
+        typer.Option(
+            help="auto, range, zorder, hilbert, sop, qdtree or selforg; auto takes the best.",
+            autocompletion=complete_layout_or_auto,
+        ),
     ] = "auto",
     curve: Annotated[
-        str, typer.Option(help="z or hilbert: the curve that selforg's blocks are cut along.")
+        str,
+        typer.Option(
+            help="z or hilbert: the curve that selforg's blocks are cut along.", autocompletion=complete_curve
+        ),
     ] = "z",
     dialect: Dialect = "spark",
     column: Column = None,
@@ -55,8 +63,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Rearrange a table so that the queries of a log skip most of it; no row is changed."""
-    workload = read_workload(queries, dialect, column, format)
     with progress() as told:
+        workload = read_workload(queries, dialect, column, format)
         opened = open_table(table, more)
         if new_only:
             report = opened.optimize_new(progress=told, force=force)
@@ -77,22 +85,4 @@ def run(
     if as_json:
         print_json(report.to_dict())
     else:
-        render(report)
-
-
-def render(report: OptimizeReport) -> None:
-    """The report as text."""
-    if not report.layout_id:
-        typer.echo(f"{report.root} was left as it is: {report.reason}.")
-        return
-    typer.echo(
-        f"Rewrote {count(report.rows, 'row')} of {report.root} by {report.layout}: "
-        f"{count(report.files_before, 'file')} became {report.files_after:,}, table version {report.version}."
-    )
-    typer.echo(f"  {report.reason}")
-    if report.percent_before is not None and report.percent_after is not None:
-        typer.echo(
-            f"  the log's queries scan about {report.percent_after:.2f} % of the rows instead of "
-            f"{report.percent_before:.2f} %"
-        )
-    typer.echo(f"  fitted in {report.fit_seconds:.1f} s, rewritten in {report.rewrite_seconds:.1f} s")
+        typer.echo(str(report))

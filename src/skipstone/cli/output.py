@@ -7,43 +7,70 @@ import logging
 import os
 import re
 import sys
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NoReturn
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
-from rich.table import Table
 
-from skipstone.spark.failures import keep_errors_for_the_caller
-from skipstone.spark.progress import Progress
+if TYPE_CHECKING:
+    from rich.table import Table
 
 __all__ = [
-    "count",
+    "errors_as_json",
     "fail",
-    "listed",
-    "megabytes",
+    "json_error",
     "one_line",
     "page_width",
     "print_json",
     "print_table",
-    "progress",
     "show_warnings",
+    "table",
+    "wants_json",
     "warn",
 ]
 
 # When nobody looks at a terminal, tables are as wide as this project's text files.
 _PAGE = 110
-_SECONDS_BETWEEN_LINES = 5.0
+_json: ContextVar[bool] = ContextVar("json", default=False)
 
 
-def fail(sentence: str, code: int = 1) -> NoReturn:
-    """Say what went wrong and end the command."""
-    typer.echo(f"Error: {one_line(sentence)}", err=True)
+def fail(sentence: str, code: int = 1, report: Mapping[str, object] | None = None) -> NoReturn:
+    """Say what went wrong and end the command.
+
+    With ``--json`` standard output is one document all the same: the report, if there is one, and the error.
+    """
+    sentence = one_line(sentence)
+    typer.echo(f"Error: {sentence}", err=True)
+    if _json.get():
+        print_json({**(report or {}), **json_error(sentence, code)})
     raise typer.Exit(code)
+
+
+def json_error(sentence: str, code: int) -> dict[str, object]:
+    """An error for programs; ``code`` is the exit code of the command."""
+    return {"error": {"message": sentence, "code": code}}
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON, which has to be known even if it cannot be understood.
+
+    >>> wants_json(["status", "t", "--json"]), wants_json(["explain", "t", "--", "--json"])
+    (True, False)
+    """
+    options = words[: words.index("--")] if "--" in words else words
+    return "--json" in options
+
+
+@contextmanager
+def errors_as_json(wanted: bool) -> Iterator[None]:
+    """Let errors be JSON on standard output too, or not."""
+    token = _json.set(wanted)
+    try:
+        yield
+    finally:
+        _json.reset(token)
 
 
 def warn(sentence: str) -> None:
@@ -63,31 +90,25 @@ def print_json(value: object) -> None:
 
 def page_width() -> int:
     """How many characters a line may have."""
+    from rich.console import Console
+
     console = Console(file=sys.stdout)
     return console.width if console.is_terminal or "COLUMNS" in os.environ else _PAGE
 
 
+def table() -> Table:
+    """A table to be filled and printed."""
+    # Imported late, as above: --help and completion print none.
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, header_style="bold")
+
+
 def print_table(table: Table) -> None:
     """A table as wide as the terminal."""
+    from rich.console import Console
+
     Console(file=sys.stdout, highlight=False, width=page_width()).print(table)
-
-
-def megabytes(size: int) -> str:
-    """A size for people.
-
-    >>> megabytes(12_345_678)
-    '12.3 MB'
-    """
-    return f"{size / 1e6:,.1f} MB"
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "file"), count(2000, "file")
-    ('1 file', '2,000 files')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class _Warnings(logging.Handler):
@@ -99,54 +120,7 @@ class _Warnings(logging.Handler):
 
 def show_warnings() -> None:
     """Let what the library logs as a warning appear on standard error; errors are shown when they arrive."""
-    keep_errors_for_the_caller()
     log = logging.getLogger("skipstone")
     if not any(isinstance(handler, _Warnings) for handler in log.handlers):
         log.addHandler(_Warnings(logging.WARNING))
         log.propagate = False
-
-
-@contextmanager
-def progress() -> Iterator[Progress]:
-    """Show how far long work is: bars on a terminal, now and then a line elsewhere."""
-    if not sys.stderr.isatty():
-        yield _Lines()
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        yield _Bar(bars)
-
-
-class _Bar:
-    """One bar for each kind of work."""
-
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-        self._what = ""
-        self._task = bars.add_task("", total=None, visible=False)
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if what != self._what:
-            self._what = what
-            self._bars.reset(self._task, description=what, visible=True)
-        self._bars.update(self._task, completed=done, total=total)
-
-
-class _Lines:
-    """A line when work begins and every few seconds."""
-
-    def __init__(self) -> None:
-        self._what = ""
-        self._last = 0.0
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if what == self._what and now - self._last < _SECONDS_BETWEEN_LINES:
-            return
-        self._what, self._last = what, now
-        typer.echo(f"{what}: {done:,} of {total:,}", err=True)
-
-
-def listed(items: Iterable[str]) -> str:
-    """Names in a line; a dash when there are none."""
-    return ", ".join(items) or "-"

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import skipstone
+from skipstone.cli.progress import announced
+from skipstone.cli.spark_options import chosen_options
 
 __all__ = ["quiet_session", "without_java_banner"]
 
@@ -22,9 +24,14 @@ _BANNER = b"WARNING: Using incubator modules"
 
 def quiet_session() -> Any:
     """The Spark session of a command, which writes nothing to standard error by itself."""
-    with without_java_banner():
-        spark = skipstone.session()
-    spark.sparkContext.setLogLevel("FATAL")
+    options = chosen_options()
+    with announced("Starting Spark"), without_java_banner():
+        # Imported late: PySpark takes long, and by now there is a display.
+        from skipstone.spark.failures import keep_errors_for_the_caller
+
+        keep_errors_for_the_caller()
+        spark = skipstone.session(master=options.master, config=options.config)
+        spark.sparkContext.setLogLevel("FATAL")
     return spark
 
 

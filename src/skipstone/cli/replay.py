@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 
 import skipstone
 from skipstone.cli.output import (
-    count,
     fail,
-    megabytes,
     one_line,
     page_width,
     print_json,
     print_table,
-    progress,
 )
+from skipstone.cli.output import (
+    table as new_table,
+)
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, named_file, warn_of_unused
-from skipstone.spark.replay import ReplayedQuery, ReplayReport
+from skipstone.view import percent
+
+if TYPE_CHECKING:
+    from skipstone.spark.replay import ReplayedQuery, ReplayReport
 
 __all__ = ["headline", "render", "run"]
 
@@ -41,25 +45,25 @@ def run(
 
     Statements that are not queries, such as INSERT and DELETE, are left out.
     """
-    workload = skipstone.read_queries(queries, dialect, column, format)
     with progress() as told:
+        workload = skipstone.read_queries(queries, dialect, column, format)
         report = open_table(table, more).replay(workload, told)
     warn_of_unused(queries, sorted((*report.broken, *report.left_out), key=lambda each: each.position))
-    if as_json:
-        print_json(report.to_dict())
-    else:
+    if not as_json:
         render(report)
     if any(query.same_result is False for query in report.queries):
-        fail("Results differ with skipping on and off; please report this as a bug.")
+        fail("Results differ with skipping on and off; please report this as a bug.", report=report.to_dict())
     if not report.queries:
-        fail(f"{named_file(queries)} has no query that can be replayed.")
+        fail(f"{named_file(queries)} has no query that can be replayed.", report=report.to_dict())
+    if as_json:
+        print_json(report.to_dict())
 
 
 def render(report: ReplayReport) -> None:
     """The queries as a table, and a summary."""
     if not report.queries:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = new_table()
     table.add_column("query", no_wrap=True, overflow="ellipsis", max_width=page_width() - _FIGURES)
     for title in ("needed", "scanned", "files", "off", "on"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -67,7 +71,7 @@ def render(report: ReplayReport) -> None:
     for query in report.queries:
         table.add_row(*_cells(query))
     print_table(table)
-    typer.echo(_summary(report))
+    typer.echo(str(report))
 
 
 def _cells(query: ReplayedQuery) -> tuple[str, ...]:
@@ -91,27 +95,3 @@ def headline(sql: str, width: int = 0) -> str:
     text = one_line(re.sub(r"(?m)^\s*--.*$", "", sql))
     found = re.search(r"(?i) (where .*)", text)
     return text if found is None or not width or len(text) <= width else f"… {found[1]}"
-
-
-def percent(part: int, whole: int) -> str:
-    """A share for people.
-
-    >>> percent(1, 3), percent(0, 0)
-    ('33.3 %', '-')
-    """
-    return f"{100 * part / whole:.1f} %" if whole else "-"
-
-
-def _summary(report: ReplayReport) -> str:
-    queries = report.queries
-    rows = sum(query.rows_total for query in queries)
-    scanned = percent(sum(query.rows_scanned for query in queries), rows)
-    needed = percent(sum(query.rows_needed for query in queries), rows)
-    size = megabytes(sum(query.bytes_read for query in queries))
-    off, on = sum(q.seconds_off for q in queries), sum(q.seconds_on for q in queries)
-    text = (
-        f"{len(queries):,} {'query' if len(queries) == 1 else 'queries'}: {scanned} of the rows scanned, "
-        f"{needed} needed; {size} in the files that are read; {off:.1f} s without skipping, {on:.1f} s with."
-    )
-    unused = ((report.broken, "could not be used"), (report.left_out, "left out"))
-    return " ".join([text, *(f"{count(len(some), 'statement')} {why}." for some, why in unused if some)])

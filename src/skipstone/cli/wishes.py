@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import skipstone
 from skipstone.arguments import bounds_of
-from skipstone.cli.output import count, warn
-from skipstone.workload import BrokenQuery, Workload
-from skipstone.workload.query_files import STANDARD_INPUT, is_standard_input
+from skipstone.cli.completion import complete_dialect
+from skipstone.cli.output import warn
+from skipstone.view import count
+
+if TYPE_CHECKING:
+    from skipstone.workload import BrokenQuery, Workload
 
 __all__ = [
     "BlockRows",
@@ -25,6 +28,7 @@ __all__ = [
     "QueryPath",
     "named_file",
     "read_workload",
+    "unused_json",
     "warn_of_unused",
 ]
 
@@ -38,7 +42,7 @@ Queries = Annotated[
     Path | None,
     typer.Option("--queries", metavar="FILE", help=f"{_FILES}; if not given, the table's own log."),
 ]
-Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.")]
+Dialect = Annotated[str, typer.Option(help="The SQL dialect of the log.", autocompletion=complete_dialect)]
 Column = Annotated[
     str | None,
     typer.Option(
@@ -77,7 +81,16 @@ def read_workload(
 
 def named_file(queries: Path | None) -> str:
     """What a query file is called in a sentence."""
+    from skipstone.workload.query_files import STANDARD_INPUT, is_standard_input
+
     return STANDARD_INPUT if queries is not None and is_standard_input(queries) else str(queries)
+
+
+def unused_json(unused: Sequence[BrokenQuery]) -> dict[str, object]:
+    """The statements that are broken or left out, for JSON."""
+    from skipstone.workload.queries import broken_and_left_out
+
+    return dict(broken_and_left_out(unused))
 
 
 def warn_of_unused(queries: Path | None, unused: Sequence[BrokenQuery]) -> None:

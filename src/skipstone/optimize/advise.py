@@ -19,8 +19,9 @@ from skipstone.optimize.cost import Extent, Shape
 from skipstone.optimize.economy import Economy, as_it_lies
 from skipstone.optimize.prepare import Prepared
 from skipstone.optimize.shape import shape_of
+from skipstone.progress import Progress
 from skipstone.spark.column_sizes import ColumnSizes
-from skipstone.spark.progress import Progress
+from skipstone.view import Cell, Grid, Share, View, Viewed
 from skipstone.workload.queries import BrokenQuery
 
 __all__ = ["AS_IT_LIES", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
@@ -59,8 +60,8 @@ class LayoutAdvice:
         return runs * self.seconds_saved - self.rewrite_seconds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Advice:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Advice(Viewed):
     """All layouts, best first, and the table as it lies; ``fitted`` holds what was fitted.
 
     ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
@@ -103,10 +104,23 @@ class Advice:
         rows = [asdict(row) for row in self.layouts]
         return {**facts, "percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
 
+    def _heading(self) -> str:
+        return (
+            f"{self.root}: {self.queries} queries, {self.rows:,} rows, "
+            f"blocks of about {self.block_rows:,} rows"
+        )
+
+    def view(self) -> View:
+        """The layouts with what is scanned under each."""
+        header = ("layout", "rows scanned", "blocks", "read s", "saved s", "rewrite s", "pays after")
+        needed = (("needed", _percent(self.percent_needed), *(5 * ("",))),)
+        grid = Grid("", header, (*(_cells(row) for row in self.layouts), *needed))
+        notes = tuple(f"{row.layout}: {row.problem}" for row in self.layouts if row.problem)
+        return View(f"{self._heading()}; best: {self.best}", notes=notes, grids=(grid,))
+
     def __str__(self) -> str:
         lines = [
-            f"{self.root}: {self.queries} queries, {self.rows:,} rows, "
-            f"blocks of about {self.block_rows:,} rows",
+            self._heading(),
             f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
             f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
         ]
@@ -131,6 +145,16 @@ def _line(row: LayoutAdvice) -> str:
         f"{_number(saved, 9, 1)} {_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
         f"{_number(row.rewrite_seconds, 9, 1)}  {_pays_after(row):<20} {row.fit_seconds:>6.1f}"
     )
+
+
+def _percent(value: float | None) -> Cell:
+    return "-" if value is None else Share(value, 100, f"{value:.2f} %")
+
+
+def _cells(row: LayoutAdvice) -> tuple[Cell, ...]:
+    seconds = (row.scan_seconds, row.seconds_saved, row.rewrite_seconds)
+    numbers = (_number(value, 0, 1) for value in seconds)
+    return row.layout, _percent(row.percent_scanned), f"{row.blocks:,}", *numbers, _pays_after(row)
 
 
 def _number(value: float | None, width: int, digits: int) -> str:

@@ -32,8 +32,9 @@ from skipstone.optimize.run import fit_one, rewrite_table
 from skipstone.optimize.situation import Situation
 from skipstone.optimize.stale import worst_files
 from skipstone.optimize.weigh import Weighed, weigh
+from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.query_log import unlogged
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.runtime import Runtime
@@ -50,6 +51,8 @@ _ESTIMATED_NO = frozenset({"READ_TOO_LITTLE", "NOTHING_TO_GAIN", "DOES_NOT_PAY",
 _STALE = 0.1
 """After which part of the window a no is questioned in any case, for constants change too."""
 _LOOKED_BACK = 8
+_STEPS = {"new data": 2, "old data": 2, "fitting": 2, "rewriting": 8}
+"""The share that each step has in the work, about."""
 _MOST_MINED = 256
 """Queries that features are mined from; the work grows with their square."""
 _ROWS_A_BLOCK = 500
@@ -73,17 +76,17 @@ def auto(
 
     With ``lazy`` nothing is estimated anew while the table and its log are much as they were at the last no.
     """
-    with unlogged(spark):
+    with unlogged(spark), Steps(progress, len(files.files), _STEPS) as steps:
         seen = Situation(runtime, files, scans, policy, clock())
         terms = {"policy": policy.to_dict(), "costs": model.describe()}
         if lazy and (before := _same_as_before(seen, terms, clock())) is not None:
             return before
-        weighed = _considered(spark, runtime, seen, model, progress)
+        weighed = _considered(spark, runtime, seen, model, steps)
         numbers = {**seen.numbers(), **weighed.numbers, **terms}
         if not (act and weighed.pays):
             decision = Decision(clock().isoformat(), False, weighed.code, weighed.sentence, numbers)
         else:
-            decision = _acted(spark, runtime, weighed, numbers, progress, clock)
+            decision = _acted(spark, runtime, weighed, numbers, steps, clock)
         return _written_down(runtime, files.root, decision) if act else decision
 
 
@@ -124,7 +127,7 @@ def _same_as_before(seen: Situation, terms: Mapping[str, Any], now: datetime) ->
 
 
 def _considered(
-    spark: SparkSession, runtime: Runtime, seen: Situation, model: CostModel, progress: Progress | None
+    spark: SparkSession, runtime: Runtime, seen: Situation, model: CostModel, steps: Steps
 ) -> Weighed:
     """New data if enough has gathered and it pays, else old data if the workload has drifted."""
     files, policy = seen.files, replace(seen.policy, curve=seen.curve)
@@ -145,7 +148,8 @@ def _considered(
         # What was best for the same queries before will do again; to compare all takes far longer.
         again = () if seen.proven is None else (seen.proven.strategy,)
         known = replace(policy, layouts=policy.layouts or again or None)
-        weighed = weigh(spark, runtime, files, seen.unclustered, entries, known, model, block_rows, progress)
+        told = steps.step("new data")
+        weighed = weigh(spark, runtime, files, seen.unclustered, entries, known, model, block_rows, told)
         weighed.numbers["data"] = "new"
         if weighed.pays:
             return weighed
@@ -168,7 +172,8 @@ def _considered(
             f"files of theirs are read and fit into a step of {policy.step_bytes / 1e6:,.1f} MB",
         )
     block_rows = policy.block_rows or _block_rows(seen)
-    old = weigh(spark, runtime, files, places, entries, policy, model, block_rows, progress)
+    told = steps.step("old data")
+    old = weigh(spark, runtime, files, places, entries, policy, model, block_rows, told)
     old.numbers["data"] = "old"
     return old
 
@@ -188,7 +193,7 @@ def _acted(
     runtime: Runtime,
     weighed: Weighed,
     numbers: dict[str, Any],
-    progress: Progress | None,
+    steps: Steps,
     clock: Callable[[], datetime],
 ) -> Decision:
     assert weighed.prepared is not None
@@ -197,9 +202,11 @@ def _acted(
     analysis = _analysis(weighed)
     analysed = clock()
     try:
-        prepared, fitted = _fit_well(spark, weighed, analysis)
+        with watch(spark, steps.step("fitting"), "fitting blocks"):
+            prepared, fitted = _fit_well(spark, weighed, analysis)
+        told = steps.step("rewriting")
         layout_id, rewritten = rewrite_table(
-            spark, runtime, prepared, places, weighed.layout, fitted, progress, started=analysed
+            spark, runtime, prepared, places, weighed.layout, fitted, told, started=analysed
         )
     except TableChangedError as problem:
         return Decision(clock().isoformat(), False, "LOST_RACE", str(problem).rstrip("."), numbers)

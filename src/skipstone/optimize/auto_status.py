@@ -8,14 +8,15 @@ from typing import Any
 
 from skipstone.catalog.decisions import Decision, load_decisions
 from skipstone.optimize.situation import Situation
+from skipstone.view import Cell, Share, View, Viewed, count, megabytes
 
 __all__ = ["AutoStatus", "auto_status"]
 
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class AutoStatus:
+@dataclass(frozen=True, slots=True, repr=False)
+class AutoStatus(Viewed):
     """Log, unclustered data, drift and the newest decisions; ``drift`` is None without a layout."""
 
     root: str
@@ -28,6 +29,27 @@ class AutoStatus:
     drift: float | None
     layouts: tuple[dict[str, Any], ...]
     decisions: tuple[Decision, ...]
+
+    def view(self) -> View:
+        """What the loop sees, and its newest decisions."""
+        spans = ""
+        if self.first_scan is not None and self.last_scan is not None:
+            spans = f", {self.first_scan:%Y-%m-%d %H:%M} to {self.last_scan:%Y-%m-%d %H:%M} UTC"
+        drifts = ", ".join(f"{layout['strategy']} {layout['score']:.2f}" for layout in self.layouts)
+        unclustered = (
+            f"{count(self.unclustered_files, 'file')}, {megabytes(self.unclustered_bytes)}; "
+            f"{megabytes(self.awaited_bytes)} are awaited"
+        )
+        drift: Cell = "no layout yet"
+        if self.drift is not None:
+            drift = Share(self.drift, 1.0, f"{self.drift:.2f} ({drifts})")
+        facts: list[tuple[str, Cell]] = [
+            ("workload", f"{count(self.logged_scans, 'scan')}{spans}"),
+            ("unclustered", unclustered),
+            ("drift", drift),
+        ]
+        facts += [("decision", decision.in_a_line()) for decision in reversed(self.decisions)]
+        return View(self.root, tuple(facts))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -24,12 +24,12 @@ from skipstone.layout.pack import pack
 from skipstone.optimize.cost import CostModel, Extent, Observation, Shape
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal, Match
 from skipstone.predicate.types import LONG, STRING
+from skipstone.progress import Progress, Steps
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.assign import LogicalNames, with_block
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.column_sizes import PerRow, column_sizes
 from skipstone.spark.kept import columns_to_keep, features_to_keep
-from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import unlogged
 from skipstone.spark.rewrite import Plan, Rewriting
 from skipstone.spark.runtime import Runtime
@@ -45,6 +45,7 @@ _PLAIN = (1, 0, 0)
 _WARM_UP = 2 * ((1, 32, 32),)
 _SHAPES = (_PLAIN, (4, 0, 0), (1, 4, 0), (1, 32, 0), (1, 0, 32))
 """Z, SOP and additional features of the rewrites of the whole table."""
+_TRIALS = {"scans": 18, "rewrites": len(_WARM_UP) + 2 * (len(_SHAPES) + 2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,10 @@ def calibrate(
         narrow = f"{path}-narrow"
         entries = ", ".join(f"'{name}', CAST({name} AS STRING)" for name in _NUMBERS)
         generated.selectExpr(*_NUMBERS, f"map({entries}) AS numbers").write.format("delta").save(narrow)
-        bench = _Bench(spark, runtime, path, progress, clock)
-        observations = bench.scans() + bench.rewrites(_Bench(spark, runtime, narrow, progress, clock))
+        steps = Steps(progress, sum(_TRIALS.values()), _TRIALS)
+        bench = _Bench(spark, runtime, path, steps, clock)
+        with steps:
+            observations = bench.scans() + bench.rewrites(_Bench(spark, runtime, narrow, steps, clock))
     model = CostModel().calibrated(observations)
     return Calibration(model, size, rows, clock() - started)
 
@@ -107,13 +110,13 @@ class _Bench:
         spark: SparkSession,
         runtime: Runtime,
         path: str,
-        progress: Progress | None,
+        steps: Steps,
         clock: Callable[[], float],
     ) -> None:
         self._spark = spark
         self._runtime = runtime
         self._path = path
-        self._progress = progress
+        self._steps = steps
         self._clock = clock
 
     def scans(self) -> list[Observation]:
@@ -181,8 +184,8 @@ class _Bench:
         return column_sizes(self._spark, files, np.arange(len(files.files))).of()
 
     def _tell(self, what: str, done: int, total: int) -> None:
-        if self._progress is not None:
-            self._progress(f"calibrating {what}", done, total)
+        if (told := self._steps.step(what)) is not None:
+            told(f"calibrating {what}", done, total)
 
 
 def _assignment(z: int, sop: int) -> Grid:

@@ -21,9 +21,10 @@ from skipstone.optimize.run import fit
 from skipstone.optimize.worse import refusal
 from skipstone.predicate.blocks import Counts
 from skipstone.predicate.expr import with_columns
+from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames, paths_between
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.predicates import LoggedFilter
@@ -52,6 +53,11 @@ class Work:
     unusable: Sequence[BrokenQuery] = ()
     progress: Progress | None = None
     places: Counts | None = None
+
+    @property
+    def all_places(self) -> Counts:
+        """Where the files that are laid out lie in the table's list of files."""
+        return np.arange(len(self.files.files)) if self.places is None else self.places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,11 +91,13 @@ class Choice:
 def choose(work: Work, request: Request, clock: Callable[[], float] = time.perf_counter) -> Choice:
     """Fit and simulate what is asked for."""
     started = clock()
-    places = np.arange(len(work.files.files)) if work.places is None else work.places
-    prepared = prepare(work.spark, work.files, work.entries, work.unusable, request.wishes, places)
-    model = load_model(work.spark)
-    economy = economy_of(work.spark, work.runtime, work.files, places, model, work.entries)
-    name, fitted, advice = fit(work.spark, prepared, places, request.layout, work.progress, economy)
+    places = work.all_places
+    steps = Steps(work.progress, len(places), {"sampling": 2, "fitting": 3})
+    with watch(work.spark, steps.step("sampling"), "sampling blocks"):
+        prepared = prepare(work.spark, work.files, work.entries, work.unusable, request.wishes, places)
+        model = load_model(work.spark)
+        economy = economy_of(work.spark, work.runtime, work.files, places, model, work.entries)
+    name, fitted, advice = fit(work.spark, prepared, places, request.layout, steps.step("fitting"), economy)
     found = Choice(prepared, advice, name, fitted, clock() - started)
     return replace(found, worse=refusal(name, found.percent_before, found.percent_after) or "")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +20,10 @@ from skipstone.optimize.run import OptimizeReport, rewrite_table
 from skipstone.optimize.stored_layout import StoredLayout, stored_layout
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
 from skipstone.predicate.blocks import Counts
+from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
@@ -34,6 +35,9 @@ __all__ = ["Target", "optimize_new", "optimize_table"]
 Target = Callable[[], AbstractContextManager[TableFiles]]
 """Makes another table of the same rows, and takes it away again if what follows fails."""
 _FORCE = "say --force (in Python force=True) if that is meant"
+
+_CHOOSING, _COPYING, _REWRITING = 5, 2, 8
+"""The share that each step has in the work, about."""
 
 
 def optimize_table(
@@ -51,19 +55,31 @@ def optimize_table(
                 "give --output for a new Delta table, or --convert to make this one a Delta table first."
             )
         Rewriting(work.spark, work.runtime, files.root)  # refuses tables that must not be rewritten
-    chosen = choose(work, request, clock)
+    shares = {"choosing": _CHOOSING, "copying": 0 if target is None else _COPYING, "rewriting": _REWRITING}
+    with Steps(work.progress, len(work.all_places), shares) as steps:
+        return _optimize(work, request, target, steps, clock)
+
+
+def _optimize(
+    work: Work, request: Request, target: Target | None, steps: Steps, clock: Callable[[], float]
+) -> OptimizeReport:
+    chosen = choose(replace(work, progress=steps.step("choosing")), request, clock)
+    work = replace(work, progress=None)
     if chosen.worse and not request.force:
         raise SkipstoneError(
             f"Nothing was written: {chosen.worse}; choose another layout (skipstone advise compares them), "
             f"or {_FORCE}."
         )
     if target is None:
-        return _lay_out(work, chosen, clock)
-    with target() as made:
+        return _lay_out(replace(work, progress=steps.step("rewriting")), chosen, clock)
+    with ExitStack() as stack:
+        with watch(work.spark, steps.step("copying"), "copying blocks"):
+            made = stack.enter_context(target())
+        rewriting = replace(work, progress=steps.step("rewriting"))
         if chosen.fitted is None:
-            return _lay_out(work, replace(chosen, prepared=replace(chosen.prepared, files=made)), clock)
+            return _lay_out(rewriting, replace(chosen, prepared=replace(chosen.prepared, files=made)), clock)
         again = choose_again(work, request, chosen, made)
-        return _lay_out(replace(work, files=made), again, clock)
+        return _lay_out(replace(rewriting, files=made), again, clock)
 
 
 def _lay_out(work: Work, chosen: Choice, clock: Callable[[], float]) -> OptimizeReport:
@@ -135,6 +151,7 @@ def optimize_new(
         )
         return _left(files, record, waiting, rows, reason)
     reports, worse = [], []
+    steps = Steps(progress, sum(len(waiting[part]) for part in ready), {p: len(waiting[p]) for p in ready})
     for part in ready:
         seen = {files.files.paths[place] for place in waiting[part].tolist()}
         now = reopen()
@@ -145,12 +162,13 @@ def optimize_new(
             count = now.live(spark, places).count()
             if count < blocks_worth * record.block_rows:
                 continue
-        work = Work(spark, runtime, now, _entries(stored, now), progress=progress, places=places)
+        told = Steps(steps.step(part), len(places), {"choosing": _CHOOSING, "rewriting": _REWRITING})
+        work = Work(spark, runtime, now, _entries(stored, now), progress=told.step("choosing"), places=places)
         chosen = choose(work, Request(record.strategy, _wishes(record)))
         if chosen.worse and not force:
             worse.append(chosen.worse)
             continue
-        reports.append(_lay_out(work, chosen, time.perf_counter))
+        reports.append(_lay_out(replace(work, progress=told.step("rewriting")), chosen, time.perf_counter))
     if reports:
         return _together(reports, worse)
     reason = f"{worse[0]}; {_FORCE}" if worse else "somebody else has laid out meanwhile what waited"

@@ -29,6 +29,7 @@ from skipstone.optimize.prepare import Prepared
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.codec import to_json
 from skipstone.predicate.expr import Column
+from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
 from skipstone.spark.assign import with_block
 from skipstone.spark.column_sizes import column_sizes
@@ -39,11 +40,12 @@ from skipstone.spark.kept import (
     features_to_keep,
     still_to_keep,
 )
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.sample import vector_counts
 from skipstone.spark.table_files import TableFiles
+from skipstone.view import Grid, Share, View, Viewed, count
 from skipstone.workload.queries import BrokenQuery, broken_and_left_out
 
 __all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
@@ -51,10 +53,11 @@ __all__ = ["OptimizeReport", "fit", "fit_one", "rewrite_table"]
 LOG = logging.getLogger("skipstone")
 _PAGE_ROWS = 20_000
 """Rows of a Parquet page at most. In a block of one page no reader can make use of an order."""
+_PARTS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class OptimizeReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class OptimizeReport(Viewed):
     """What an optimisation did; ``layout_id`` is empty when the table was left as it lies."""
 
     root: str
@@ -77,6 +80,26 @@ class OptimizeReport:
         del told["unusable"]
         return told | broken_and_left_out(self.unusable)
 
+    def view(self) -> View:
+        """What was done, why, and what it lets queries skip."""
+        if not self.layout_id:
+            return View(f"{self.root} was left as it is: {self.reason}.")
+        notes, shares = [self.reason], []
+        if self.percent_before is not None and self.percent_after is not None:
+            notes.append(
+                f"the log's queries scan about {self.percent_after:.2f} % of the rows instead of "
+                f"{self.percent_before:.2f} %"
+            )
+            for name, scanned in (("before", self.percent_before), ("after", self.percent_after)):
+                shares.append((name, Share(scanned, 100, f"{scanned:.2f} %")))
+        notes.append(f"fitted in {self.fit_seconds:.1f} s, rewritten in {self.rewrite_seconds:.1f} s")
+        return View(
+            f"Rewrote {count(self.rows, 'row')} of {self.root} by {self.layout}: "
+            f"{count(self.files_before, 'file')} became {self.files_after:,}, table version {self.version}.",
+            notes=tuple(notes),
+            grids=(Grid("Rows scanned", ("", "of all rows"), tuple(shares)),) if shares else (),
+        )
+
 
 def fit(
     spark: SparkSession,
@@ -87,14 +110,18 @@ def fit(
     economy: Economy | None = None,
 ) -> tuple[str, Fitted | None, Advice]:
     """The layout to use, fitted; with ``auto`` the best of all, or none when the table lies best already."""
-    advice = advise(prepared, None if layout == "auto" else (layout,), progress, economy)
+    steps = Steps(progress, _PARTS, {"simulating": 3, "counting": 1})
+    simulating = steps.step("simulating")
+    advice = advise(prepared, None if layout == "auto" else (layout,), simulating, economy)
     name = advice.best if layout == "auto" else layout
     if name == AS_IT_LIES:
         return name, None, advice
     if name not in advice.fitted:
         raise SkipstoneError(next(row.problem for row in advice.layouts if row.layout == name))
-    fitted = _fit_sop(spark, prepared, chosen) if name == "sop" else advice.fitted[name]
-    return name, fitted, advice
+    if name != "sop":
+        return name, advice.fitted[name], advice
+    with watch(spark, steps.step("counting"), "counting vectors"):
+        return name, _fit_sop(spark, prepared, chosen), advice
 
 
 def fit_one(spark: SparkSession, prepared: Prepared, layout: str) -> Fitted:

@@ -27,8 +27,9 @@ from skipstone.optimize.economy import Economy, as_it_lies, economy_of
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
 from skipstone.predicate.blocks import Counts
+from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
-from skipstone.spark.progress import Progress
+from skipstone.spark.progress import watch
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.predicates import LoggedFilter
@@ -122,8 +123,10 @@ def weigh(
     )
     curve = policy.curve or "z"
     wishes = Wishes(block_rows=block_rows, sample_rows=sample_rows, rough=True, curve=curve)
+    steps = Steps(progress, len(places), {"sampling": 1, "simulating": 2})
     try:
-        prepared = prepare(spark, files, fitted_for, (), wishes, places, judges=judges)
+        with watch(spark, steps.step("sampling"), "sampling blocks"):
+            prepared = prepare(spark, files, fitted_for, (), wishes, places, judges=judges)
     except SkipstoneError as problem:
         return verdict("CANNOT_FIT", str(problem).rstrip("."))
     load, costs = economy.load(prepared), model.coefficients
@@ -148,7 +151,7 @@ def weigh(
             f"{runs * (now.bytes - ideal.bytes) / 1e6:,.1f} MB would be saved, and rewriting costs "
             f"{cheapest:.1f} s{times}",
         )
-    advice = advise(prepared, policy.layouts, progress, economy, standing)
+    advice = advise(prepared, policy.layouts, steps.step("simulating"), economy, standing)
     best = advice.pays_most(runs)
     if best is None:
         problems = "; ".join(row.problem.rstrip(".") for row in advice.layouts if row.problem)

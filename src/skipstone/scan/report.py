@@ -11,6 +11,7 @@ import numpy.typing as npt
 from skipstone.catalog.merge import Catalog
 from skipstone.predicate.reasons import Decision
 from skipstone.predicate.render import to_sql
+from skipstone.view import Cell, Grid, Share, View, Viewed, count
 
 __all__ = ["Explanation", "ScanReport", "SkipReason", "UnusedPredicate", "skip_reasons", "unused_predicates"]
 
@@ -85,11 +86,23 @@ class ScanReport:
             yield f"  everything is read: {self.failure}"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Viewed):
     """The scans of one query."""
 
     scans: tuple[ScanReport, ...]
+
+    def view(self) -> View:
+        """The files and bytes that each scan reads, and all that is said about it."""
+        if not self.scans:
+            return View(str(self))
+        read, total = (
+            sum(getattr(scan, f"files_{name}") for scan in self.scans) for name in ("read", "total")
+        )
+        return View(
+            f"{count(len(self.scans), 'scan')}, {read:,} of {count(total, 'file')} read",
+            grids=tuple(Grid(scan.root, (), tuple(_facts(scan))) for scan in self.scans),
+        )
 
     def __str__(self) -> str:
         if not self.scans:
@@ -99,6 +112,18 @@ class Explanation:
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return {"scans": [asdict(scan) for scan in self.scans]}
+
+
+def _facts(scan: ScanReport) -> Iterator[tuple[Cell, ...]]:
+    yield "filter", scan.filter
+    files = f"{scan.files_read:,} of {scan.files_total:,}"
+    yield "files read", Share(scan.files_read, scan.files_total, files)
+    size = f"{scan.bytes_read:,} of {scan.bytes_total:,}"
+    yield "bytes read", Share(scan.bytes_read, scan.bytes_total, size)
+    # What else the text says, without its name, filter, files and bytes.
+    for line in list(scan.lines())[4:]:
+        name, _, rest = line.strip().partition(": ")
+        yield name, rest
 
 
 def skip_reasons(decision: Decision, catalog: Catalog, skipped: Flags) -> tuple[SkipReason, ...]:

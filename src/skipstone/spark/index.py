@@ -25,6 +25,7 @@ from skipstone.predicate.blocks import MOST_VALUES, BlockSet, Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind
+from skipstone.progress import Progress, Steps
 from skipstone.spark.kept import (
     Kept,
     columns_to_keep,
@@ -32,10 +33,11 @@ from skipstone.spark.kept import (
     features_to_keep,
     still_to_keep,
 )
-from skipstone.spark.progress import Progress, watch
+from skipstone.spark.progress import watch
 from skipstone.spark.runtime import Runtime
-from skipstone.spark.statistics import compute
+from skipstone.spark.statistics import compute, scans_of
 from skipstone.spark.table_files import TableFiles
+from skipstone.view import View, Viewed, count, listed, megabytes
 
 __all__ = ["IndexReport", "index_files", "index_laid_out", "settings_of"]
 
@@ -46,8 +48,8 @@ _TIMESTAMP = re.compile(r'"(?:type|elementType|keyType|valueType)"\s*:\s*"timest
 _YEAR_1901 = -2_177_452_800_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class IndexReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class IndexReport(Viewed):
     """What an index run did."""
 
     root: str
@@ -59,6 +61,17 @@ class IndexReport:
     expressions: tuple[str, ...]
     features: tuple[str, ...]
     seconds: float
+
+    def view(self) -> View:
+        """What was done, and what is known now."""
+        done = f"Nothing to do: {count(self.files, 'file')}, all indexed."
+        if self.files_indexed:
+            done = (
+                f"Indexed {self.files_indexed:,} of {count(self.files, 'file')} in {self.seconds:.1f} s: "
+                f"{count(self.rows_indexed, 'row')}, {megabytes(self.bytes_indexed)}."
+            )
+        facts = [(name, listed(getattr(self, name))) for name in ("columns", "expressions", "features")]
+        return View(done, tuple(facts))
 
 
 def index_files(
@@ -88,7 +101,10 @@ def index_files(
         else _missing(files.files, catalog, foreign, asked, set(wanted))
     )
     if len(todo):
-        with watch(spark, progress, f"indexing {len(todo):,} files"):
+        with (
+            Steps(progress, len(todo), {"indexing": 1}) as steps,
+            watch(spark, steps.step("indexing"), "indexing blocks", scans_of(kept), len(todo)),
+        ):
             blocks = compute(spark, files, todo, kept, wanted, _known_values(catalog))
         found = _segment(spark, runtime, files, todo, kept, blocks, started.isoformat())
         parts = by_layout(found, catalog)

@@ -21,11 +21,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.errors import SkipstoneError
-from skipstone.spark.progress import Progress
+from skipstone.progress import Progress
 from skipstone.spark.query_text import NotAQueryError, query_frame, reads_table
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
 from skipstone.spark.table_files import TableFiles
+from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes, percent
 from skipstone.workload.queries import BrokenQuery, LeftOut, Query, Workload, broken_and_left_out
 
 __all__ = ["ReplayReport", "ReplayedQuery", "replay_queries"]
@@ -54,8 +55,8 @@ class ReplayedQuery:
     same_result: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReplayReport(Viewed):
     """All replayed queries, the statements that cannot be used, and those that were left out."""
 
     queries: tuple[ReplayedQuery, ...]
@@ -91,6 +92,23 @@ class ReplayReport:
             "same_results": all(query.same_result is not False for query in self.queries),
         }
 
+    def view(self) -> View:
+        """The totals as a sentence, and a row for each query."""
+        queries = self.queries
+        rows = sum(query.rows_total for query in queries)
+        scanned = percent(sum(query.rows_scanned for query in queries), rows)
+        needed = percent(sum(query.rows_needed for query in queries), rows)
+        size = megabytes(sum(query.bytes_read for query in queries))
+        off, on = sum(q.seconds_off for q in queries), sum(q.seconds_on for q in queries)
+        text = (
+            f"{count(len(queries), 'query')}: {scanned} of the rows scanned, {needed} needed; {size} in the "
+            f"files that are read; {off:.1f} s without skipping, {on:.1f} s with."
+        )
+        for some, why in ((self.broken, "could not be used"), (self.left_out, "left out")):
+            text += f" {count(len(some), 'statement')} {why}." if some else ""
+        header = ("query", "needed", "scanned", "files", "off", "on", "same")
+        return View(text, grids=(Grid("", header, tuple(map(_cells, queries))),) if queries else ())
+
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return {
@@ -98,6 +116,18 @@ class ReplayReport:
             **broken_and_left_out((*self.broken, *self.left_out)),
             "summary": self.summary(),
         }
+
+
+def _cells(query: ReplayedQuery) -> tuple[Cell, ...]:
+    return (
+        " ".join(query.sql.split()),
+        percent(query.rows_needed, query.rows_total),
+        Share(query.rows_scanned, query.rows_total, percent(query.rows_scanned, query.rows_total)),
+        f"{query.files_read:,}/{query.files_total:,}",
+        f"{query.seconds_off:.2f} s",
+        f"{query.seconds_on:.2f} s",
+        {True: "yes", False: "NO", None: "varies"}[query.same_result],
+    )
 
 
 def replay_queries(
@@ -109,14 +139,14 @@ def replay_queries(
     clock: Callable[[], float] = time.perf_counter,
 ) -> ReplayReport:
     """Run every query twice, on and off in turn, and measure what each scan of the table read."""
+    _tell(progress, "counting rows", 0, workload)
     total_rows = _total_rows(spark, files)
     done: list[ReplayedQuery] = []
     unused = list(workload.broken)
     before = spark.conf.get(SWITCH, None)
     try:
         for place, query in enumerate(workload.queries):
-            if progress is not None:
-                progress("replaying", place, len(workload.queries))
+            _tell(progress, "replaying queries", place, workload)
             where = (query.position, query.line, query.file)
             try:
                 if reads_table(query_frame(spark, query.sql), files.root):
@@ -128,6 +158,7 @@ def replay_queries(
             except (SkipstoneError, PySparkException) as problem:
                 first = str(problem).strip().splitlines()[0]
                 unused.append(BrokenQuery(query.sql, first, *where))
+        _tell(progress, "replaying queries", len(workload.queries), workload)
     finally:
         if before is None:
             spark.conf.unset(SWITCH)
@@ -137,6 +168,11 @@ def replay_queries(
     left_out = tuple(each for each in unused if isinstance(each, LeftOut))
     broken = tuple(each for each in unused if not isinstance(each, LeftOut))
     return ReplayReport(tuple(done), broken, left_out)
+
+
+def _tell(progress: Progress | None, what: str, done: int, workload: Workload) -> None:
+    if progress is not None:
+        progress(what, done, len(workload.queries))
 
 
 def _total_rows(spark: SparkSession, files: TableFiles) -> int:

@@ -24,6 +24,7 @@ from skipstone.catalog import Segment, publish
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
+from skipstone.progress import Progress, Steps
 from skipstone.spark.assign import arranged
 from skipstone.spark.column_names import quoted
 from skipstone.spark.copied import WHOLE, WIDE, copied_session
@@ -31,10 +32,10 @@ from skipstone.spark.failures import reason_of
 from skipstone.spark.index import settings_of
 from skipstone.spark.janino import new_instance
 from skipstone.spark.kept import Kept
-from skipstone.spark.progress import Progress, watch
+from skipstone.spark.progress import watch
 from skipstone.spark.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
 from skipstone.spark.runtime import Runtime
-from skipstone.spark.statistics import compute
+from skipstone.spark.statistics import compute, scans_of
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
 __all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten", "check_new_table"]
@@ -57,6 +58,8 @@ IN_PLACE = {
     "spark.skipstone.enabled": "false",
 }
 """Settings under which files are written block by block."""
+
+_PARTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +135,16 @@ class Rewriting:
             raise
 
     def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
-        with watch(self._spark, progress, "writing blocks"):
+        steps = Steps(progress, _PARTS, {"writing": 6, "measuring": 3, "verifying": 1})
+        # The rows are read and dealt out, and then sorted and written.
+        with watch(self._spark, steps.step("writing"), "writing blocks", 2):
             written, read = self._write(plan)
         everything = np.arange(len(written.files))
-        with watch(self._spark, progress, "measuring blocks"):
+        with watch(
+            self._spark, steps.step("measuring"), "measuring blocks", scans_of(plan.kept), len(everything)
+        ):
             statistics = compute(self._spark, written, everything, plan.kept, plan.features, plan.values)
-        with watch(self._spark, progress, "verifying rows"):
+        with watch(self._spark, steps.step("verifying"), "verifying blocks"):
             found = hash_of(written.frame(self._session, everything))
         if found != read and read.rows > found.rows:
             # Spark counts the rows of a task again when its output was lost with an executor.

@@ -1,38 +1,38 @@
 """A Spark session that has Delta and skips, from one call.
 
-Everything set here is a default: what the caller's ``config`` says wins, and a Spark that is already
-running is used as it is. Nothing is looked up in a Spark Connect session, because skipping lives in the
-driver's own JVM.
+Everything set here is a default: what the user set wins, by ``master`` and ``config``, in
+``spark-defaults.conf`` or for ``spark-submit`` (:mod:`skipstone.spark.user_settings`), and a Spark that is
+already running is used as it is. Where a setting is a list (extensions, jars), the user's is kept and ours
+appended. Nothing is looked up in a Spark Connect session, because skipping lives in the driver's own JVM.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.jars import DELTA_JARS, delta_jars
 from skipstone.spark.java import find_java
+from skipstone.spark.master import check_master, local_cores
+from skipstone.spark.user_settings import insisting_on, user_settings
 
 __all__ = ["session"]
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _GIB = 1 << 30
-# The caller's value of these is kept and extended by Delta's, rather than put in its place.
-_MERGED = frozenset({"spark.jars", "spark.sql.extensions", "spark.sql.catalog.spark_catalog"})
-_LOCAL_MASTER = re.compile(r"local(?:\[(?P<cores>\d+|\*)(?:,\s*\d+)?\])?")
 
 
 def session(
-    app_name: str = "skipstone",
+    app_name: str | None = None,
     master: str | None = None,
     config: Mapping[str, str] | None = None,
     delta: bool = True,
@@ -40,12 +40,12 @@ def session(
 ) -> SparkSession:
     """Return a Spark session in which queries skip, starting Spark when none is running.
 
-    Without ``master`` the session is local, on all cores, except under ``spark-submit``, whose own choice
-    holds. ``config`` wins over every default. ``delta=False`` leaves Delta and its jars out. ``log=True``
-    records the queries, as :func:`skipstone.enable` does.
+    Where Spark runs is said by ``master``, else by ``spark.master`` in ``config``, in what ``spark-submit``
+    was given or in ``spark-defaults.conf``; else it runs here, on all cores. ``config`` wins over all
+    defaults. ``delta=False`` leaves Delta and its jars out. ``log=True`` records the queries, as
+    :func:`skipstone.enable` does.
     """
-    given = dict(config or {})
-    _refuse_connect(given)
+    given = {key: str(value) for key, value in (config or {}).items()}
     spark = _running_session(given)
     if spark is None:
         find_java()
@@ -69,44 +69,75 @@ def _refuse_connect(config: Mapping[str, str]) -> None:
 
 def _running_session(config: Mapping[str, str]) -> SparkSession | None:
     """Return the session that already runs, with the caller's own settings and none of our defaults."""
+    _refuse_connect(config)
     running = SparkSession.getActiveSession()
     if running is None and SparkContext._active_spark_context is None:
         return None
-    builder: SparkSession.Builder = SparkSession.builder
-    for key, value in config.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return _built(config)
 
 
-def _new_session(app_name: str, master: str | None, config: Mapping[str, str], delta: bool) -> SparkSession:
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    chosen = master or config.get("spark.master") or (None if submitted else "local[*]")
-    settings = _local_defaults(chosen) if chosen is not None and _LOCAL_MASTER.fullmatch(chosen) else {}
-    settings["spark.app.name"] = app_name
-    if chosen is not None:
-        settings["spark.master"] = chosen
-    if delta:
-        settings |= _delta_settings(config, jvm_runs=submitted or SparkContext._gateway is not None)
-    settings |= {key: value for key, value in config.items() if key not in _MERGED or not delta}
+def _built(settings: Mapping[str, str]) -> SparkSession:
     builder: SparkSession.Builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
-def _local_defaults(master: str) -> dict[str, str]:
-    """Settings that suit one machine: quiet, reachable from here only, few small tasks."""
+def _new_session(
+    app_name: str | None, master: str | None, config: Mapping[str, str], delta: bool
+) -> SparkSession:
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    user = {**(_jvm_settings() if submitted else _outside_settings()), **config}
+    _refuse_connect(user)
+    chosen = master if master is not None else user.get("spark.master", "local[*]")
+    check_master(chosen)
+    # Whoever submits has decided how Spark runs; the JVM is there already.
+    defaults = {} if submitted else _defaults(chosen)
+    settings = {key: value for key, value in defaults.items() if key not in user}
+    settings |= {**config, "spark.master": chosen}
+    if app_name is not None and "spark.app.name" not in config:
+        settings["spark.app.name"] = app_name
+    if delta:
+        settings |= _delta_settings(user, jvm_runs=submitted or SparkContext._gateway is not None)
+    try:
+        with insisting_on(settings):
+            return _built(settings)
+    except PySparkRuntimeError as problem:
+        if problem.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        raise SkipstoneError(
+            f"Spark did not start with the master {chosen}; a setting may be wrong, such as the memory of "
+            "the driver."
+        ) from problem
+
+
+def _outside_settings() -> dict[str, str]:
+    return user_settings(os.environ, _find_spark_home())
+
+
+def _jvm_settings() -> dict[str, str]:
+    """What ``spark-submit`` has made of its own options and of ``spark-defaults.conf``."""
+    SparkContext._ensure_initialized()
+    return dict(SparkConf(_jvm=SparkContext._jvm).getAll())
+
+
+def _defaults(master: str) -> dict[str, str]:
+    """A name, quiet logs and, on one machine, reachable from here only and with few small tasks."""
+    cores = local_cores(master)
+    everywhere = _quiet_logging() | {"spark.app.name": "skipstone"}
+    if cores is None:
+        return everywhere
     # Spark starts Python workers from PATH, which need not be the interpreter of this environment.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Otherwise Spark looks for a network address before it reads the two settings below, and warns.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    return _quiet_logging() | {
+    return everywhere | {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": _driver_memory(),
-        "spark.sql.shuffle.partitions": str(2 * _cores(master)),
+        "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.databricks.delta.snapshotPartitions": "2",
     }
 
@@ -120,19 +151,6 @@ def _quiet_logging() -> dict[str, str]:
     return {"spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={configuration}"}
 
 
-def _cores(master: str) -> int:
-    """Return the number of cores that a local master uses.
-
-    >>> _cores("local[3]"), _cores("local")
-    (3, 1)
-    """
-    found = _LOCAL_MASTER.fullmatch(master)
-    cores = found["cores"] if found else None
-    if cores == "*":
-        return os.cpu_count() or 1
-    return int(cores) if cores else 1
-
-
 def _driver_memory() -> str:
     """Four gigabytes, but never more than half of a smaller machine."""
     try:
@@ -142,23 +160,30 @@ def _driver_memory() -> str:
     return f"{max(1, min(4, physical // (2 * _GIB)))}g"
 
 
-def _delta_settings(config: Mapping[str, str], jvm_runs: bool) -> dict[str, str]:
-    extensions = _listed(config.get("spark.sql.extensions"))
+def _delta_settings(user: Mapping[str, str], jvm_runs: bool) -> dict[str, str]:
+    extensions = _listed(user.get("spark.sql.extensions"))
     if _DELTA_EXTENSION not in extensions:
         extensions.append(_DELTA_EXTENSION)
     settings = {
         "spark.sql.extensions": ",".join(extensions),
-        "spark.sql.catalog.spark_catalog": config.get("spark.sql.catalog.spark_catalog", _DELTA_CATALOG),
+        "spark.sql.catalog.spark_catalog": user.get("spark.sql.catalog.spark_catalog", _DELTA_CATALOG),
     }
-    jars = _listed(config.get("spark.jars"))
+    jars = _listed(user.get("spark.jars"))
     if jvm_runs:
         # The class path of a JVM is fixed once it runs, so Delta is there already or never will be.
         _require_delta_class()
-    elif "io.delta:delta-spark" not in config.get("spark.jars.packages", ""):
+    elif not _has_delta(user, jars):
         jars += [str(path) for path in delta_jars() if str(path) not in jars]
     if jars:
         settings["spark.jars"] = ",".join(jars)
     return settings
+
+
+def _has_delta(user: Mapping[str, str], jars: list[str]) -> bool:
+    """Whether the user brings a Delta along: two of them on one class path do not agree."""
+    packages = user.get("spark.jars.packages", "")
+    names = [jar.rpartition("/")[2] for jar in jars]
+    return "io.delta:delta-spark" in packages or any(name.startswith("delta-spark") for name in names)
 
 
 def _require_delta_class() -> None:

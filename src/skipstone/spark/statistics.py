@@ -38,7 +38,7 @@ from skipstone.spark.kept import Kept
 from skipstone.spark.stored_bounds import TEXT_BYTES, bounds_array
 from skipstone.spark.table_files import TableFiles
 
-__all__ = ["compute"]
+__all__ = ["compute", "scans_of"]
 
 _TEXT = (Kind.STRING, Kind.BINARY)
 _COLUMNS_AT_ONCE = 40
@@ -188,6 +188,11 @@ def _flat(column: pa.ChunkedArray) -> pa.Array:
 def _parts(kept: Sequence[Kept]) -> Iterator[range]:
     for start in range(0, max(len(kept), 1), _COLUMNS_AT_ONCE):
         yield range(start, min(start + _COLUMNS_AT_ONCE, len(kept)))
+
+
+def scans_of(kept: Sequence[Kept]) -> int:
+    """How often every file is read, each time by a task of its own."""
+    return len(list(_parts(kept)))
 
 
 def _aggregates(place: int, item: Kept, value: str, dictionary: Dictionary | None) -> Iterator[Named]:

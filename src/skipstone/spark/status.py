@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from pyspark.sql import SparkSession
@@ -13,12 +14,13 @@ from skipstone.predicate.render import to_sql
 from skipstone.spark.query_log import LogStatus, log_status
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
+from skipstone.view import Cell, Share, View, Viewed, count, listed, megabytes
 
 __all__ = ["TableStatus", "table_status"]
 
 
-@dataclass(frozen=True, slots=True)
-class TableStatus:
+@dataclass(frozen=True, slots=True, repr=False)
+class TableStatus(Viewed):
     """A table and its catalog; ``problem`` says why the catalog cannot be used."""
 
     root: str
@@ -35,9 +37,42 @@ class TableStatus:
     log: LogStatus
     problem: str = ""
 
+    def view(self) -> View:
+        """The table, its catalog and its query log."""
+        headline = f"{self.root}: {self.format}, {count(self.files, 'file')}, {megabytes(self.bytes)}"
+        return View(headline, (*self._catalog(), *_log(self.log)))
+
+    def _catalog(self) -> Iterator[tuple[str, Cell]]:
+        if self.problem:
+            yield "catalog", f"unusable: {self.problem}"
+            return
+        if not self.segments:
+            yield "catalog", "none: run skipstone index"
+            return
+        waiting = self.files - self.files_indexed
+        more = f"; {count(waiting, 'file')} not yet, always read" if waiting else ""
+        known = f"{count(self.files_indexed, 'file')}, {count(self.rows_indexed, 'row')}{more}"
+        yield "indexed", Share(self.files_indexed, self.files, known)
+        yield "last run", f"{_moment(self.indexed_at)} UTC, {count(self.segments, 'segment')}"
+        for name in ("columns", "expressions", "features"):
+            yield name, listed(getattr(self, name))
+
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
+
+
+def _log(log: LogStatus) -> Iterator[tuple[str, Cell]]:
+    span = f", {_moment(log.oldest)} to {_moment(log.newest)} UTC" if log.entries else ""
+    yield "query log", f"{'on' if log.on else 'off'} here, {count(log.entries, 'scan')}{span}"
+    for reason, dropped in log.dropped.items():
+        yield "not logged", f"{count(dropped, 'scan')}: {reason}"
+    for problem in log.problems:
+        yield "log problem", problem
+
+
+def _moment(text: str) -> str:
+    return text[:19].replace("T", " ")
 
 
 def table_status(spark: SparkSession, runtime: Runtime, files: TableFiles) -> TableStatus:

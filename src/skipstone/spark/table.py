@@ -12,10 +12,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.progress import Progress
 from skipstone.spark.explain import Explanation, explain_query
 from skipstone.spark.failures import sentence_of
 from skipstone.spark.index import IndexReport, index_files
-from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import clear_log, read_log, unlogged
 from skipstone.spark.replay import ReplayReport, replay_queries
 from skipstone.spark.runtime import runtime_of

@@ -8,6 +8,7 @@ from typing import Any
 
 from skipstone.predicate.expr import And, Expr
 from skipstone.predicate.render import to_sql
+from skipstone.view import Grid, Share, View, Viewed
 from skipstone.workload.analysis import Analysis
 from skipstone.workload.curves import Curves
 from skipstone.workload.selection import Selection
@@ -19,8 +20,8 @@ __all__ = ["AnalysisReport"]
 _POINTS = (1, 5, 10, 20, 30, 50, 75, 100)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AnalysisReport:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnalysisReport(Viewed):
     """An analysis of one table's queries, with the curves of the log and the features of ``selforg``.
 
     ``selection`` is None where no rows could be sampled.
@@ -80,6 +81,37 @@ class AnalysisReport:
         chosen = () if self.selection is None else (selection_text(self.selection),)
         return "\n\n".join(
             (self._heading(), self._predicates(), self._features(), self._dropped(), *chosen, self._curves())
+        )
+
+    def view(self) -> View:
+        """The predicates and features with the queries that they matter to."""
+        found, most = self.analysis, self.analysis.weight
+        uses = tuple(
+            (Share(use.used, most, f"{use.used:g}"), f"{use.support:g}", to_sql(use.predicate))
+            for use in found.predicates[:MOST_ROWS]
+        )
+        features = tuple(
+            (
+                Share(feature.weight, most, f"{feature.weight:g}"),
+                f"{feature.gain:g}",
+                to_sql(feature.predicate),
+            )
+            for feature in found.features
+        )
+        dropped = tuple(
+            (f"{each.support:g}", each.code, _conjunction(each.predicates))
+            for each in found.dropped[:MOST_ROWS]
+        )
+        headline, *notes = self._heading().splitlines()
+        left, unseen = len(found.predicates) - len(uses), found.dropped_count - len(dropped)
+        return View(
+            headline,
+            notes=tuple(notes),
+            grids=(
+                Grid("Predicates", ("used", "subsumes", "predicate"), uses, left),
+                Grid("Features", ("weight", "I(F)", "predicate"), features),
+                Grid("Not chosen", ("subsumes", "reason", "predicate"), dropped, unseen),
+            ),
         )
 
     def _heading(self) -> str:

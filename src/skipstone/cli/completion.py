@@ -1,0 +1,48 @@
+"""What the shell completes after an option. Only what is cheap to import is asked: a shell does not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = [
+    "complete_curve",
+    "complete_dialect",
+    "complete_layout",
+    "complete_layout_or_auto",
+    "complete_master",
+]
+
+
+def _starting(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_layout(incomplete: str) -> list[str]:
+    """Names of layouts."""
+    from skipstone.layout.layouts import LAYOUTS
+
+    return _starting(LAYOUTS, incomplete)
+
+
+def complete_layout_or_auto(incomplete: str) -> list[str]:
+    """Names of layouts, and the choice among them."""
+    return [*_starting(("auto",), incomplete), *complete_layout(incomplete)]
+
+
+def complete_curve(incomplete: str) -> list[str]:
+    """The curves of the layout selforg."""
+    from skipstone.layout.selforg import CURVES
+
+    return _starting(CURVES, incomplete)
+
+
+def complete_dialect(incomplete: str) -> list[str]:
+    """The SQL dialects that queries may be in."""
+    from sqlglot.dialects.dialect import Dialects
+
+    return _starting((dialect.value for dialect in Dialects if dialect.value), incomplete)
+
+
+def complete_master(incomplete: str) -> list[str]:
+    """Forms of a Spark master."""
+    return _starting(("local[*]", "local[2]", "spark://", "yarn", "k8s://"), incomplete)

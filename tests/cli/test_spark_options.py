@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Cli
+from typer.main import get_command
+
+import skipstone
+from skipstone.cli.main import app
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
+
+
+def commands(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    for called, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name}{called} ")
+        else:
+            yield f"{name}{called}", command
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(commands(get_command(app))), ids=lambda each: str(each)[:12]
+)
+def test_every_command_takes_a_master_and_settings(name: str, command: Any) -> None:
+    options = {option: each for each in command.params for option in each.opts}
+    assert "--master" in options, name
+    assert options["--conf"].multiple, name
+
+
+def test_a_setting_holds_for_the_session_of_a_command(cli: Cli, orders: Path) -> None:
+    cli("index", orders)
+    query = "SELECT k FROM orders WHERE city = 'Oslo'"
+    assert "files: 1 of 4 read" in cli("explain", orders, query).stdout
+    other = cli("explain", orders, query, "--conf", "spark.sql.parquet.binaryAsString=true")
+    assert "read 4 indexed under other settings" in other.stdout
+
+
+@pytest.mark.parametrize("setting", ["novalue", "=1", "hive.x=1", " spark.x=1"])
+def test_a_setting_of_another_form_is_a_wrong_call(setting: str) -> None:
+    result = Cli()("status", "t", "--conf", setting)
+    assert result.exit_code == 2
+    assert f"{setting} is not of the form spark.KEY=VALUE." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("master", "said"),
+    [
+        (
+            "foo",
+            "foo is no Spark master; give local[N], local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT.",
+        ),
+        ("spark://127.0.0.1:1", "The Spark master spark://127.0.0.1:1 does not answer: Connection refused."),
+    ],
+)
+def test_a_wrong_master_is_one_sentence_within_seconds(tmp_path: Path, master: str, said: str) -> None:
+    command = [sys.executable, "-m", "skipstone.cli", "status", "t", "--json", "--master", master]
+    started = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=ENVIRONMENT)
+    assert time.monotonic() - started < 60, "far less than what Spark itself tries for"
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["Starting Spark ...", f"Error: {said}"]
+    assert json.loads(done.stdout) == {"error": {"message": said, "code": 1}}
