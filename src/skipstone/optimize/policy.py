@@ -7,8 +7,6 @@ from typing import Any
 
 from skipstone.arguments import NUMBERS, checked
 from skipstone.errors import SkipstoneError
-from skipstone.layout.layouts import layout_named
-from skipstone.layout.selforg import SELFORG, check_curve
 
 __all__ = ["Policy", "policy_or_default"]
 
@@ -47,13 +45,23 @@ class Policy:
             object.__setattr__(self, name, value)
         if isinstance(self.layouts, str):
             raise SkipstoneError(f"layouts must be several names, such as ('{self.layouts}',).")
-        for name in self.layouts or ():
-            layout_named(name)
-        check_curve(self.curve or "z", SELFORG.name)
+        _check_layouts(self.layouts or (), self.curve)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {**asdict(self), "layouts": None if self.layouts is None else list(self.layouts)}
+
+
+def _check_layouts(layouts: tuple[str, ...], curve: str | None) -> None:
+    if not layouts and curve is None:
+        return
+    # Imported late: the command line asks for the defaults before it knows that it needs a layout.
+    from skipstone.layout.layouts import layout_named
+    from skipstone.layout.selforg import SELFORG, check_curve
+
+    for name in layouts:
+        layout_named(name)
+    check_curve(curve or "z", SELFORG.name)
 
 
 def policy_or_default(policy: Policy | None) -> Policy:
