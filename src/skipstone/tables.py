@@ -35,6 +35,7 @@ from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import unlogged, usable_log
+from skipstone.spark.running import require_running
 from skipstone.spark.table import IndexedTable, is_path, split_source
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import analyze
@@ -268,6 +269,7 @@ class Table(IndexedTable):
         told: Callable[[Decision], None] = lambda _: None,
     ) -> Watch:
         """A listener on the table's commits, whoever makes them; ``start()`` it and ``stop()`` it."""
+        require_running(self.spark, self.source)
         return Watch(
             lambda: int(self.files().handle.version()),
             lambda: self.auto(policy=policy, lazy=True),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -59,6 +60,7 @@ _SETTINGS = {
     "spark.databricks.delta.properties.defaults.setTransactionRetentionDuration": "interval 30 days",
 }
 _sessions: dict[str, SparkSession] = {}
+_lock = threading.Lock()
 
 
 def as_arrow(scans: Sequence[LoggedScan]) -> pa.Table:
@@ -159,12 +161,13 @@ class LogTable:
 def _own_session(spark: SparkSession) -> SparkSession:
     """A session for the log alone: nothing in it skips or is logged, and the user's settings stay theirs."""
     application = spark.sparkContext.applicationId
-    if application not in _sessions:
-        session = spark.newSession()
-        for key, value in _SETTINGS.items():
-            session.conf.set(key, value)
-        _sessions[application] = session
-    return _sessions[application]
+    with _lock:
+        if application not in _sessions:
+            session = spark.newSession()
+            for key, value in _SETTINGS.items():
+                session.conf.set(key, value)
+            _sessions[application] = session
+        return _sessions[application]
 
 
 def _moment(micros: int | None) -> datetime | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +29,7 @@ _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _GIB = 1 << 30
 # The caller's value of these is kept and extended by Delta's, rather than put in its place.
 _MERGED = frozenset({"spark.jars", "spark.sql.extensions", "spark.sql.catalog.spark_catalog"})
+_starting = threading.Lock()
 _LOCAL_MASTER = re.compile(r"local(?:\[(?P<cores>\d+|\*)(?:,\s*\d+)?\])?")
 
 
@@ -46,10 +48,11 @@ def session(
     """
     given = dict(config or {})
     _refuse_connect(given)
-    spark = _running_session(given)
-    if spark is None:
-        find_java()
-        spark = _new_session(app_name, master, given, delta)
+    with _starting:
+        spark = _running_session(given)
+        if spark is None:
+            find_java()
+            spark = _new_session(app_name, master, given, delta)
     # Imported late: enabling compiles the driver-side shim, which only a session needs.
     from skipstone.spark.enable import enable
 

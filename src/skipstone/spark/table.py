@@ -18,7 +18,8 @@ from skipstone.spark.index import IndexReport, index_files
 from skipstone.spark.progress import Progress
 from skipstone.spark.query_log import clear_log, read_log, unlogged
 from skipstone.spark.replay import ReplayReport, replay_queries
-from skipstone.spark.runtime import runtime_of
+from skipstone.spark.running import require_running
+from skipstone.spark.runtime import Runtime, runtime_of
 from skipstone.spark.status import TableStatus, table_status
 from skipstone.spark.table_files import TableFiles, open_files
 from skipstone.workload.log import LoggedScan
@@ -41,10 +42,17 @@ class IndexedTable:
         self.spark = spark
         self.source = source
         self.name = name
-        self._runtime = runtime_of(spark)
+        self._opened_in = runtime_of(spark)
+
+    @property
+    def _runtime(self) -> Runtime:
+        """What answers for the table's catalog; a sentence once Spark has stopped."""
+        require_running(self.spark, self.source)
+        return self._opened_in
 
     def frame(self) -> DataFrame:
         """The table as a DataFrame."""
+        require_running(self.spark, self.source)
         try:
             if not is_path(self.source):
                 return self.spark.table(self.source)
