@@ -1,7 +1,7 @@
 """The ``skipstone`` command: its sub-commands, and how any failure becomes one sentence.
 
 Results go to standard output; progress, warnings and errors go to standard error. The exit code is 0, 1 for
-a failure, 2 for a wrong call and 130 when the user stops it.
+a failure, 2 for a wrong call, 130 when the user stops it (Ctrl-C) and 143 when it is told to end (SIGTERM).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from skipstone.cli import (
 )
 from skipstone.cli.output import fail, show_warnings
 from skipstone.spark.failures import sentence_of
+from skipstone.spark.stopping import Stop, stoppable
 
 __all__ = ["app"]
 
@@ -42,11 +43,17 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what goes wrong is told in one sentence."""
         show_warnings()
+        with stoppable() as stop:
+            return self._invoke(ctx, stop)
+
+    def _invoke(self, ctx: Any, stop: Stop) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            fail("Stopped.", 130)
+            fail("Stopped.", stop.code)
         except Exception as problem:
+            if stop.requested:  # such as a job that was cancelled
+                fail("Stopped.", stop.code)
             if os.environ.get(_DEBUG) or _is_of_the_command_line(problem):
                 raise
             fail(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import skipstone
+from skipstone.spark.stopping import started_aside
 
 __all__ = ["quiet_session", "without_java_banner"]
 
@@ -23,7 +24,7 @@ _BANNER = b"WARNING: Using incubator modules"
 def quiet_session() -> Any:
     """The Spark session of a command, which writes nothing to standard error by itself."""
     with without_java_banner():
-        spark = skipstone.session()
+        spark = started_aside(skipstone.session)
     spark.sparkContext.setLogLevel("FATAL")
     return spark
 

@@ -9,7 +9,8 @@ import numpy as np
 from skipstone.errors import SkipstoneError
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import quoted
-from skipstone.spark.copied import WHOLE, copied_session
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import EXACT
 from skipstone.spark.row_hash import RowHash, hash_of
 from skipstone.spark.table_files import TableFiles, open_files
 
@@ -18,6 +19,7 @@ __all__ = ["convert_to_delta", "copy_to_delta"]
 
 def convert_to_delta(spark: SparkSession, files: TableFiles, name: str | None = None) -> None:
     """Write a Delta log beside the Parquet files; no file is moved. A table of a catalog has a ``name``."""
+    spark = copied_session(spark, EXACT)
     _refuse_other_files(spark, files)
     if name is None:
         fields = json.loads(files.partition_schema)["fields"]
@@ -52,7 +54,7 @@ def _extent(files: TableFiles) -> tuple[int, int]:
 
 def copy_to_delta(spark: SparkSession, files: TableFiles, output: str) -> RowHash:
     """Copy the rows to a new Delta table and check them; the source stays as it is."""
-    session = copied_session(spark, WHOLE)
+    session = copied_session(spark, EXACT)
     frame = files.live(session, np.arange(len(files.files)))
     names = [field["name"] for field in json.loads(files.partition_schema)["fields"]]
     frame.write.format("delta").partitionBy(*names).mode("errorifexists").save(output)

@@ -19,6 +19,8 @@ from skipstone.predicate.blocks import Counts
 from skipstone.predicate.codec import from_json
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.progress import Progress
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
@@ -108,7 +110,8 @@ def optimize_new(
         raise SkipstoneError(f"{files.root} has no layout yet; optimize it with a query log first.")
     record = load_layout(runtime.store(files.root), layout)
     waiting = _waiting(runtime, files, record)
-    rows = {part: files.live(spark, places).count() for part, places in waiting.items()}
+    session = copied_session(spark, DRAWN)
+    rows = {part: files.live(session, places).count() for part, places in waiting.items()}
     ready = [part for part, count in rows.items() if count >= blocks_worth * record.block_rows]
     if not ready:
         outside = sum(rows.values())

@@ -20,7 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from skipstone.spark.copied import with_settings
 from skipstone.spark.janino import new_instance
+from skipstone.spark.job_settings import QUERY_LOG
 from skipstone.spark.runtime import Runtime
 from skipstone.workload.log import LoggedScan, from_record, to_record
 
@@ -46,19 +48,6 @@ _SCHEMA = pa.schema([
     pa.field("application", pa.string()),
     pa.field("count", pa.int64()),
 ])  # fmt: skip
-_SETTINGS = {
-    "spark.skipstone.enabled": "false",
-    "spark.skipstone.log": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "1",
-    # VACUUM lists files with so many tasks, thousands unless told otherwise.
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    "spark.databricks.delta.autoCompact.enabled": "true",
-    "spark.databricks.delta.autoCompact.minNumFiles": "32",
-    "spark.databricks.delta.properties.defaults.logRetentionDuration": "interval 1 day",
-    "spark.databricks.delta.properties.defaults.deletedFileRetentionDuration": "interval 1 day",
-    "spark.databricks.delta.properties.defaults.setTransactionRetentionDuration": "interval 30 days",
-}
 _sessions: dict[str, SparkSession] = {}
 _lock = threading.Lock()
 
@@ -163,9 +152,7 @@ def _own_session(spark: SparkSession) -> SparkSession:
     application = spark.sparkContext.applicationId
     with _lock:
         if application not in _sessions:
-            session = spark.newSession()
-            for key, value in _SETTINGS.items():
-                session.conf.set(key, value)
+            session = with_settings(spark.newSession(), QUERY_LOG)
             _sessions[application] = session
         return _sessions[application]
 

@@ -19,7 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.copied import copied_session
 from skipstone.spark.explain import query_frame
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.progress import Progress
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
@@ -124,8 +126,7 @@ def replay_queries(
 
 
 def _total_rows(spark: SparkSession, files: TableFiles) -> int:
-
-    return files.frame(spark, np.arange(len(files.files))).count()
+    return files.frame(copied_session(spark, DRAWN), np.arange(len(files.files))).count()
 
 
 def _replay(

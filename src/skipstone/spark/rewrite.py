@@ -26,10 +26,11 @@ from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.spark.assign import arranged
 from skipstone.spark.column_names import quoted
-from skipstone.spark.copied import WHOLE, WIDE, copied_session
+from skipstone.spark.copied import copied_session
 from skipstone.spark.failures import reason_of
 from skipstone.spark.index import settings_of
 from skipstone.spark.janino import new_instance
+from skipstone.spark.job_settings import AUTO_COMPACT, IN_PLACE
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import Progress, watch
 from skipstone.spark.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
@@ -37,25 +38,10 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
-__all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten"]
+__all__ = ["Plan", "Rewriting", "Rewritten"]
 
 LOG = logging.getLogger("skipstone")
-_AUTO_COMPACT = "spark.databricks.delta.autoCompact.enabled"
 _COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
-IN_PLACE = {
-    # Rows must stay in the partition that they were sent to.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.databricks.delta.optimizeWrite.enabled": "false",
-    "spark.databricks.delta.properties.defaults.autoOptimize.optimizeWrite": "false",
-    "spark.sql.files.maxRecordsPerFile": "0",
-    # Nor may Delta merge the new files right after their commit.
-    _AUTO_COMPACT: "false",
-    # Decision trees can be large.
-    **WIDE,
-    **WHOLE,
-    "spark.skipstone.enabled": "false",
-}
-"""Settings under which files are written block by block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +111,9 @@ class Rewriting:
                     f"{self.before.root} has {name}, by which Delta would merge the new blocks after the "
                     f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
                 )
-        if str(self._spark.conf.get(_AUTO_COMPACT, "false")).lower() == "true":
+        if str(self._spark.conf.get(AUTO_COMPACT, "false")).lower() == "true":
             raise SkipstoneError(
-                f"This session has {_AUTO_COMPACT}, by which Delta would merge the new blocks of "
+                f"This session has {AUTO_COMPACT}, by which Delta would merge the new blocks of "
                 f"{self.before.root} after the next write; unset it first."
             )
 
