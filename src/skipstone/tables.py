@@ -38,6 +38,7 @@ from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import watch
 from skipstone.spark.query_log import unlogged, usable_log
+from skipstone.spark.running import require_running
 from skipstone.spark.table import IndexedTable, is_path, split_source
 from skipstone.spark.table_files import TableFiles
 from skipstone.view import View, Viewed, count
@@ -310,6 +311,7 @@ class Table(IndexedTable):
     ) -> Watch:
         """A listener on the table's commits, whoever makes them; ``start()`` it and ``stop()`` it."""
         policy_or_default(policy)
+        require_running(self.spark, self.source)
         return Watch(
             lambda: int(self.files().handle.version()),
             lambda: self.auto(policy=policy, lazy=True),

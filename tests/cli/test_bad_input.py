@@ -50,6 +50,24 @@ def test_a_path_that_is_no_table_is_named(cli: Cli, no_table: Path, command: lis
     assert not (no_table / "_skipstone").exists()
 
 
+def test_what_lies_at_a_path_is_told(cli: Cli, spark: SparkSession, tmp_path: Path) -> None:
+    one = tmp_path / "one"
+    spark.range(5).coalesce(1).write.parquet(str(one / "part"))
+    (file,) = (one / "part").glob("*.parquet")
+    for uri in (str(file), file.as_uri()):
+        assert cli.error("index", uri).endswith(
+            f"is a file, and a table is a directory; give the one that it lies in ({uri.rpartition('/')[0]})."
+        )
+    assert "but these directories in it have: part/; give one of them." in cli.error("index", one)
+    assert "nowhere does not exist." in cli.error("index", tmp_path / "nowhere")
+    assert cli("index", one / "part").exit_code == 0
+
+
+def test_a_name_of_several_parts_is_refused_with_what_to_write_instead(cli: Cli, orders: Path) -> None:
+    sentence = cli.error("status", f"main.air.flights={orders}")
+    assert f"write flights={orders}. Queries of a log that say main.air.flights" in sentence
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

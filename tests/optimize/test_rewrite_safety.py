@@ -14,6 +14,7 @@ import skipstone
 from skipstone.errors import TableChangedError
 from skipstone.spark import rewrite
 from skipstone.spark.copied import copied_session, in_session
+from skipstone.spark.job_settings import IN_PLACE
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.row_hash import RowHash, hash_of, total_hash
 from skipstone.workload.queries import Workload
@@ -246,6 +247,6 @@ def test_rows_that_are_written_block_by_block_are_never_compacted(
     table = shipments()
     setting = "delta.autoOptimize.autoCompact"
     spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
-    rows = in_session(copied_session(spark, rewrite.IN_PLACE), table.frame()).repartition(60)
+    rows = in_session(copied_session(spark, IN_PLACE), table.frame()).repartition(60)
     rows.write.format("delta").mode("append").save(table.source)
     assert len(table.files().files) == 64

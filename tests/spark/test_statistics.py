@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from skipstone.predicate.blocks import BlockSet, Statistics
 from skipstone.predicate.expr import Column, Expr, Value
+from skipstone.spark.job_settings import PER_FILE
 from skipstone.spark.kept import columns_to_keep, expressions_to_keep, features_to_keep
 from skipstone.spark.statistics import compute
 from skipstone.tables import table
@@ -316,11 +317,7 @@ def test_statistics_are_the_same_without_generated_code(
         for place in (0, 7)
     ]
     fast = blocks_of(spark, tmp_path / "t", files)
-    monkeypatch.setitem(
-        __import__("skipstone.spark.statistics", fromlist=["x"])._SETTINGS,
-        "spark.sql.codegen.wholeStage",
-        "false",
-    )
+    monkeypatch.setitem(PER_FILE, "spark.sql.codegen.wholeStage", "false")
     slow = blocks_of(spark, tmp_path / "t", files)
     key: Expr
     for key in fast.statistics:

@@ -1,8 +1,8 @@
 """The ``skipstone`` command: its sub-commands, and how any failure becomes one sentence.
 
 Results go to standard output; progress, warnings and errors go to standard error. The exit code is 0, 1 for
-a failure, 2 for a wrong call and 130 when the user stops it. With ``--json`` standard output is one document,
-which tells an error too.
+a failure, 2 for a wrong call, 130 when the user stops it (Ctrl-C) and 143 when it is told to end (SIGTERM).
+With ``--json`` standard output is one document, which tells an error too.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from skipstone.cli.output import (
     wants_json,
 )
 from skipstone.cli.spark_options import with_spark_options
+from skipstone.cli.stopping import Stop, stoppable
 
 __all__ = ["app"]
 
@@ -69,11 +70,17 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what goes wrong is told in one sentence."""
         show_warnings()
+        with stoppable() as stop:
+            return self._invoke(ctx, stop)
+
+    def _invoke(self, ctx: Any, stop: Stop) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            fail("Stopped.", 130)
+            fail("Stopped.", stop.code)
         except Exception as problem:
+            if stop.requested:  # such as a job that was cancelled
+                fail("Stopped.", stop.code)
             if os.environ.get(_DEBUG) or _is_of_the_command_line(problem):
                 raise
             # Imported late: whoever only asks for help should not wait for PySpark.

@@ -16,6 +16,7 @@ from typing import Any
 import skipstone
 from skipstone.cli.progress import announced
 from skipstone.cli.spark_options import chosen_options
+from skipstone.cli.stopping import cancel_by
 
 __all__ = ["quiet_session", "without_java_banner"]
 
@@ -27,10 +28,12 @@ def quiet_session() -> Any:
     options = chosen_options()
     with announced("Starting Spark"), without_java_banner():
         # Imported late: PySpark takes long, and by now there is a display.
+        from skipstone.spark.aside import started_aside
         from skipstone.spark.failures import keep_errors_for_the_caller
 
         keep_errors_for_the_caller()
-        spark = skipstone.session(master=options.master, config=options.config)
+        spark = started_aside(lambda: skipstone.session(master=options.master, config=options.config))
+        cancel_by(spark.sparkContext.cancelAllJobs)
         spark.sparkContext.setLogLevel("FATAL")
     return spark
 

@@ -11,6 +11,7 @@ import typer
 
 import skipstone
 from skipstone.cli.quiet import quiet_session
+from skipstone.spark.source import split_source
 
 __all__ = ["AsJson", "MoreTables", "Source", "open_table"]
 
@@ -28,6 +29,8 @@ _NAMED = re.compile(r"([A-Za-z_]\w*)=(.+)")
 
 def open_table(source: str, more: Sequence[str] | None = None) -> skipstone.Table:
     """Open the table that a command is about, and let queries name it and the further ones."""
+    for text in (source, *(more or ())):
+        split_source(text)  # refuses names of several parts before Spark starts
     for text in more or ():
         if not _NAMED.fullmatch(text):
             raise typer.BadParameter(f"{text} is not of the form name=PATH.", param_hint="--table")

@@ -18,9 +18,10 @@ import numpy as np
 from skipstone.errors import SkipstoneError
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import quoted
-from skipstone.spark.copied import WHOLE, copied_session
+from skipstone.spark.copied import copied_session
 from skipstone.spark.failures import SPARK_FAILURES, some_sentence_of, storage_reason
 from skipstone.spark.folders import Folder, is_inside
+from skipstone.spark.job_settings import EXACT
 from skipstone.spark.rewrite import check_new_table
 from skipstone.spark.row_hash import hash_of
 from skipstone.spark.runtime import Runtime
@@ -84,7 +85,7 @@ class Copy:
             raise SkipstoneError(f"{self.output} is being written by somebody else.")
 
     def _copied(self, output: str, mark: str) -> TableFiles:
-        session = copied_session(self.spark, WHOLE)
+        session = copied_session(self.spark, EXACT)
         frame = self.files.live(session, np.arange(len(self.files.files)))
         names = [field["name"] for field in json.loads(self.files.partition_schema)["fields"]]
         try:
@@ -155,11 +156,11 @@ class Conversion:
                 fields = json.loads(files.partition_schema)["fields"]
                 columns = ", ".join(f"{quoted(field['name'])} {field['type']}" for field in fields)
                 by = f" PARTITIONED BY ({columns})" if fields else ""
-                marked = copied_session(spark, {_METADATA: mark})
+                marked = copied_session(spark, {**EXACT, _METADATA: mark})
                 marked.sql(f"CONVERT TO DELTA parquet.{quoted(files.root)}{by}")
             else:
                 # By its path, the catalog would still take it for a directory of Parquet files.
-                spark.sql(f"CONVERT TO DELTA {self.name}")
+                copied_session(spark, EXACT).sql(f"CONVERT TO DELTA {self.name}")
         except SPARK_FAILURES as problem:
             raise SkipstoneError(
                 f"{files.root} cannot be made a Delta table ({storage_reason(problem)})."

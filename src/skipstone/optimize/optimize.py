@@ -23,6 +23,8 @@ from skipstone.predicate.blocks import Counts
 from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.progress import watch
 from skipstone.spark.rewrite import Rewriting
 from skipstone.spark.runtime import Runtime
@@ -141,7 +143,8 @@ def optimize_new(
     stored = _newest(runtime, files)
     record = stored.record
     waiting = _waiting(runtime, files, record)
-    rows = {part: files.live(spark, places).count() for part, places in waiting.items()}
+    session = copied_session(spark, DRAWN)
+    rows = {part: files.live(session, places).count() for part, places in waiting.items()}
     ready = [part for part, count in rows.items() if count >= blocks_worth * record.block_rows]
     if not ready:
         where = "" if len(rows) < 2 else f" in {len(rows):,} partitions"
@@ -159,7 +162,7 @@ def optimize_new(
         if places is None:
             continue
         if seen != {now.files.paths[place] for place in places.tolist()}:
-            count = now.live(spark, places).count()
+            count = now.live(session, places).count()
             if count < blocks_worth * record.block_rows:
                 continue
         told = Steps(steps.step(part), len(places), {"choosing": _CHOOSING, "rewriting": _REWRITING})

@@ -25,6 +25,8 @@ from skipstone.predicate.expr import Column, Expr, is_opaque
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.assign import LogicalNames
 from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.kept import Kept, expressions_to_keep, features_to_keep
 from skipstone.spark.parse_sql import TableSource, parse_queries
 from skipstone.spark.sample import Drawn, draw, ordered_inputs
@@ -152,7 +154,7 @@ def prepare(
         )
     names = LogicalNames.of(ColumnNames.from_schema(files.schema))
     places = np.arange(len(files.files)) if chosen is None else chosen
-    frame = files.live(spark, places)
+    frame = files.live(copied_session(spark, DRAWN), places)
     partition = _partition(spark, files, wishes.partition_by)
     view, features, weights = _features(spark, files, frame, names, view, analysis, wishes.rough)
     total_rows = frame.count()

@@ -33,6 +33,8 @@ from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
 from skipstone.spark.assign import with_block
 from skipstone.spark.column_sizes import column_sizes
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.kept import (
     Kept,
     columns_to_keep,
@@ -135,7 +137,7 @@ def _fit_sop(spark: SparkSession, prepared: Prepared, chosen: Counts) -> Fitted:
     """SOP on the feature vectors of the whole table, which Spark has reduced to their counts."""
     fitting = prepared.fitting
     texts = [feature.text for feature in fitting.features]
-    frame = prepared.files.live(spark, chosen)
+    frame = prepared.files.live(copied_session(spark, DRAWN), chosen)
     by = None if prepared.partition is None else prepared.partition.expr
     vectors, counts, partitions = vector_counts(frame, texts, by, prepared.names)
     return fit_table(fitting, vectors, counts, by, partitions)

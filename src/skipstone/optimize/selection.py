@@ -12,6 +12,8 @@ from skipstone.optimize.prepare import SAMPLE_ROWS
 from skipstone.spark import SparkSession
 from skipstone.spark.assign import LogicalNames
 from skipstone.spark.column_names import ColumnNames
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.sample import draw, ordered_inputs
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.predicates import LoggedFilter
@@ -31,6 +33,6 @@ def selection_of(
     if not view.atoms:
         return None
     names = LogicalNames.of(ColumnNames.from_schema(files.schema))
-    frame = files.live(spark, np.arange(len(files.files)))
+    frame = files.live(copied_session(spark, DRAWN), np.arange(len(files.files)))
     drawn = draw(frame, frame.count(), SAMPLE_ROWS, view.atoms, ordered_inputs(view.atoms), names)
     return select_features(view, drawn.sample, thresholds)

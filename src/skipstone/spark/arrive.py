@@ -33,7 +33,7 @@ from skipstone.spark.assign import BLOCK, LogicalNames, arranged, with_block
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.copied import copied_session, in_session
 from skipstone.spark.failures import SPARK_FAILURES, some_sentence_of, storage_reason
-from skipstone.spark.rewrite import IN_PLACE
+from skipstone.spark.job_settings import IN_PLACE
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["WHOLE", "WIDE", "copied_session", "in_session", "lenient"]
+from skipstone.spark.job_settings import LENIENT, Settings
 
-WIDE = {"spark.sql.codegen.wholeStage": "false"}
-"""For hundreds of expressions at once: outside of whole-stage code they are compiled piece by piece."""
+__all__ = ["copied_session", "in_session", "lenient", "with_settings"]
 
-WHOLE = {
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
-}
-"""For jobs that must see every row: where a file cannot be read, they fail."""
-
-_LENIENT = {"spark.sql.ansi.enabled": "false"}
+_TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 
 
-def copied_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+def copied_session(spark: SparkSession, settings: Settings) -> SparkSession:
     """A session that shares everything with another one but the given settings."""
-    session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
+    session = with_settings(SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession()), settings)
+    # Milliseconds would cut times off, and what is written must be what was read.
+    if session.conf.get(_TIMESTAMPS) == "TIMESTAMP_MILLIS":
+        session.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
+    return session
+
+
+def with_settings(session: SparkSession, settings: Settings) -> SparkSession:
+    """The session, with these settings; None removes one."""
     for key, value in settings.items():
-        session.conf.set(key, value)
+        if value is None:
+            session.conf.unset(key)
+        else:
+            session.conf.set(key, value)
     return session
 
 
@@ -35,9 +37,9 @@ def in_session(session: SparkSession, frame: DataFrame) -> DataFrame:
     return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
 
 
-def lenient(frame: DataFrame, settings: Mapping[str, str] | None = None) -> DataFrame:
+def lenient(frame: DataFrame, settings: Settings | None = None) -> DataFrame:
     """The same rows; what is added to them is NULL where its evaluation fails.
 
     Only for what nothing is concluded from, such as the places of rows.
     """
-    return in_session(copied_session(frame.sparkSession, {**_LENIENT, **(settings or {})}), frame)
+    return in_session(copied_session(frame.sparkSession, {**LENIENT, **(settings or {})}), frame)

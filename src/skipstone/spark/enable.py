@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.log_settings import SWITCH as LOG_SWITCH
 from skipstone.spark.log_settings import wanted
 from skipstone.spark.query_log import start_log, stop_log
-from skipstone.spark.runtime import runtime_of
+from skipstone.spark.running import require_running
+from skipstone.spark.runtime import Runtime, runtime_of
 
 __all__ = ["disable", "enable"]
 
 TESTED = "4.2"
 _injected: set[str] = set()
+_lock = threading.Lock()
 
 
 def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
@@ -29,13 +33,7 @@ def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
     runtime = runtime_of(spark)
     runtime.shim.setActive(True)
     runtime.shim.install(spark._jsparkSession)
-    application = spark.sparkContext.applicationId
-    if application not in _injected:
-        extensions = spark._jsparkSession.extensions()
-        extensions.injectPreCBORule(runtime.shim.installer())
-        if runtime.early is not None:
-            extensions.injectOptimizerRule(runtime.early)
-        _injected.add(application)
+    _inject_once(spark, runtime)
     if log is not None:
         spark.conf.set(LOG_SWITCH, str(log).lower())
     if wanted(spark):
@@ -43,6 +41,18 @@ def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
     elif log is False:
         stop_log(spark)
     return spark
+
+
+def _inject_once(spark: SparkSession, runtime: Runtime) -> None:
+    """Let the sessions that are made from this one skip; what was injected cannot be taken out again."""
+    application = spark.sparkContext.applicationId
+    with _lock:
+        if application not in _injected:
+            extensions = spark._jsparkSession.extensions()
+            extensions.injectPreCBORule(runtime.shim.installer())
+            if runtime.early is not None:
+                extensions.injectOptimizerRule(runtime.early)
+            _injected.add(application)
 
 
 def disable(spark: SparkSession) -> None:
@@ -60,6 +70,7 @@ def _check(spark: SparkSession) -> None:
             "skipstone cannot work on Spark Connect, because skipping lives in the driver's own JVM; "
             "use a classic Spark session."
         )
+    require_running(spark)
     if not spark.version.startswith(f"{TESTED}."):
         raise SkipstoneError(
             f"skipstone is tested with Spark {TESTED}.x and this is Spark {spark.version}; "

@@ -28,6 +28,11 @@ class HadoopStore:
         """Names of the files in a folder, sorted."""
         return list(self._call("list", self._shim.names, folder))
 
+    def listing(self, folder: str) -> str | None:
+        """What lies at a path, as :func:`skipstone.spark.source.read_listing` reads it."""
+        found = self._call("list", self._shim.listing, folder)
+        return None if found is None else str(found)
+
     def read(self, path: str) -> bytes:
         """A whole file."""
         return bytes(self._call("read", self._shim.read, path))

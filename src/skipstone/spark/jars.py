@@ -22,6 +22,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ from skipstone.spark.resolvers import ResolveError, Resolver, resolve_with_ivy, 
 __all__ = ["DELTA_JARS", "Jar", "delta_jars", "home_directory", "jars_directory", "spark_has_delta"]
 
 _MARKER = "complete"
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,9 @@ def delta_jars(
     if spark_has_delta():
         return []
     target = jars_directory() if directory is None else directory
-    if not _is_complete(target):
-        _fetch(target, resolvers, report)
+    with _lock:  # threads that start at once need one download
+        if not _is_complete(target):
+            _fetch(target, resolvers, report)
     return [target / jar.file_name for jar in DELTA_JARS]
 
 

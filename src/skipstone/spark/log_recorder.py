@@ -51,6 +51,7 @@ class Recorder:
         self._dropped: Counter[str] = Counter()
         self._problems: dict[str, None] = {}
         self._guard = threading.Lock()
+        self._noting = threading.Lock()
         self._ended = threading.Event()
         self.listener = new_instance(spark, *BASE, "QueryLog")
         self.listener.start(
@@ -101,12 +102,13 @@ class Recorder:
     def counts(self) -> dict[str, Any]:
         """What was recorded, what waits in memory, what was dropped and why, what went wrong."""
         found = json.loads(self.listener.status())
-        dropped = self._dropped.copy() + Counter(found["dropped"])
+        with self._noting:
+            dropped, problems = self._dropped + Counter(found["dropped"]), tuple(self._problems)
         return {
             "recorded": found["recorded"],
             "waiting": found["waiting"] + len(self._left),
             "dropped": dict(sorted(dropped.items())),
-            "problems": (*found["problems"], *list(self._problems)),
+            "problems": (*found["problems"], *problems),
         }
 
     def _safely(self, call: Any, *arguments: Any) -> None:
@@ -116,8 +118,11 @@ class Recorder:
             self._tell(some_sentence_of(problem))
 
     def _tell(self, problem: str) -> None:
-        if problem not in self._problems and len(self._problems) < _MOST_PROBLEMS:
-            self._problems[problem] = None
+        with self._noting:
+            new = problem not in self._problems and len(self._problems) < _MOST_PROBLEMS
+            if new:
+                self._problems[problem] = None
+        if new:
             LOG.warning("Query log: %s", problem)
 
     # ------------------------------------------------------------------- files
@@ -230,5 +235,6 @@ class Recorder:
         self._safely(log.clean_now_and_then, days, rows, datetime.now(UTC))
 
     def _drop(self, reason: str, count: int, problem: Exception | None = None) -> None:
-        self._dropped[reason] += count
+        with self._noting:
+            self._dropped[reason] += count
         self._tell(reason if problem is None else f"{reason} ({type(problem).__name__}: {problem})")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.copied import with_settings
 from skipstone.spark.failures import (
     SPARK_FAILURES,
     deepest_reason,
@@ -28,6 +30,7 @@ from skipstone.spark.failures import (
     storage_reason,
 )
 from skipstone.spark.janino import new_instance
+from skipstone.spark.job_settings import QUERY_LOG
 from skipstone.spark.runtime import Runtime
 from skipstone.workload.log import LoggedScan, from_record, to_record
 
@@ -53,23 +56,8 @@ _SCHEMA = pa.schema([
     pa.field("application", pa.string()),
     pa.field("count", pa.int64()),
 ])  # fmt: skip
-_SETTINGS = {
-    "spark.skipstone.enabled": "false",
-    "spark.skipstone.log": "false",
-    "spark.sql.session.timeZone": "UTC",
-    # A wrong bit is noticed in any page; Parquet writes checksums of them, and usually nobody looks.
-    "parquet.page.write-checksum.enabled": "true",
-    "parquet.page.verify-checksum.enabled": "true",
-    "spark.sql.shuffle.partitions": "1",
-    # VACUUM lists files with so many tasks, thousands unless told otherwise.
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    "spark.databricks.delta.autoCompact.enabled": "true",
-    "spark.databricks.delta.autoCompact.minNumFiles": "32",
-    "spark.databricks.delta.properties.defaults.logRetentionDuration": "interval 1 day",
-    "spark.databricks.delta.properties.defaults.deletedFileRetentionDuration": "interval 1 day",
-    "spark.databricks.delta.properties.defaults.setTransactionRetentionDuration": "interval 30 days",
-}
 _sessions: dict[str, SparkSession] = {}
+_lock = threading.Lock()
 
 
 def as_arrow(scans: Sequence[LoggedScan]) -> pa.Table:
@@ -197,12 +185,11 @@ class LogTable:
 def _own_session(spark: SparkSession) -> SparkSession:
     """A session for the log alone: nothing in it skips or is logged, and the user's settings stay theirs."""
     application = spark.sparkContext.applicationId
-    if application not in _sessions:
-        session = spark.newSession()
-        for key, value in _SETTINGS.items():
-            session.conf.set(key, value)
-        _sessions[application] = session
-    return _sessions[application]
+    with _lock:
+        if application not in _sessions:
+            session = with_settings(spark.newSession(), QUERY_LOG)
+            _sessions[application] = session
+        return _sessions[application]
 
 
 def _moment(micros: int | None) -> datetime | None:

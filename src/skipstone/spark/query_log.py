@@ -137,8 +137,10 @@ def usable_log(
         f"{len(scans) - len(kept):,} of {len(scans):,} entries in the query log of {root} are left out, for "
         f"they filter by columns that the table no longer has ({', '.join(names)})."
     )
-    if (root, names) not in _told:
+    with _lock:
+        new = (root, names) not in _told
         _told.add((root, names))
+    if new:
         LOG.warning("%s", sentence)
     return tuple(kept), sentence
 

@@ -22,6 +22,8 @@ from pyspark.sql import functions as F
 
 from skipstone.errors import SkipstoneError
 from skipstone.progress import Progress
+from skipstone.spark.copied import copied_session
+from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.query_text import NotAQueryError, query_frame, reads_table
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
@@ -176,8 +178,7 @@ def _tell(progress: Progress | None, what: str, done: int, workload: Workload) -
 
 
 def _total_rows(spark: SparkSession, files: TableFiles) -> int:
-
-    return files.frame(spark, np.arange(len(files.files))).count()
+    return files.frame(copied_session(spark, DRAWN), np.arange(len(files.files))).count()
 
 
 def _replay(

@@ -27,10 +27,11 @@ from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.progress import Progress, Steps
 from skipstone.spark.assign import arranged
 from skipstone.spark.column_names import quoted
-from skipstone.spark.copied import WHOLE, WIDE, copied_session
+from skipstone.spark.copied import copied_session
 from skipstone.spark.failures import reason_of
 from skipstone.spark.index import settings_of
 from skipstone.spark.janino import new_instance
+from skipstone.spark.job_settings import AUTO_COMPACT, IN_PLACE
 from skipstone.spark.kept import Kept
 from skipstone.spark.progress import watch
 from skipstone.spark.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
@@ -38,26 +39,11 @@ from skipstone.spark.runtime import Runtime
 from skipstone.spark.statistics import compute, scans_of
 from skipstone.spark.table_files import DELTA_FILES, TableFiles, open_handle, packed_bits
 
-__all__ = ["IN_PLACE", "Plan", "Rewriting", "Rewritten", "check_new_table"]
+__all__ = ["Plan", "Rewriting", "Rewritten", "check_new_table"]
 
 LOG = logging.getLogger("skipstone")
-_AUTO_COMPACT = "spark.databricks.delta.autoCompact.enabled"
 _DEFAULTS = "spark.databricks.delta.properties.defaults."
 _COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
-IN_PLACE = {
-    # Rows must stay in the partition that they were sent to.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.databricks.delta.optimizeWrite.enabled": "false",
-    "spark.databricks.delta.properties.defaults.autoOptimize.optimizeWrite": "false",
-    "spark.sql.files.maxRecordsPerFile": "0",
-    # Nor may Delta merge the new files right after their commit.
-    _AUTO_COMPACT: "false",
-    # Decision trees can be large.
-    **WIDE,
-    **WHOLE,
-    "spark.skipstone.enabled": "false",
-}
-"""Settings under which files are written block by block."""
 
 _PARTS = 1000
 
@@ -250,9 +236,9 @@ def _check(spark: SparkSession, properties: Mapping[str, str], root: str) -> Non
                 f"{root} has {name}, by which Delta would merge the new blocks after the "
                 f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
             )
-    if str(spark.conf.get(_AUTO_COMPACT, "false")).lower() == "true":
+    if str(spark.conf.get(AUTO_COMPACT, "false")).lower() == "true":
         raise SkipstoneError(
-            f"This session has {_AUTO_COMPACT}, by which Delta would merge the new blocks of "
+            f"This session has {AUTO_COMPACT}, by which Delta would merge the new blocks of "
             f"{root} after the next write; unset it first."
         )
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -29,6 +30,7 @@ from skipstone.spark.catalyst import expr_from_catalyst
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.hadoop import HadoopStore
 from skipstone.spark.janino import new_instance
+from skipstone.spark.running import require_running
 from skipstone.spark.table_files import BASE, has_delta
 
 __all__ = ["Question", "Runtime", "runtime_of"]
@@ -60,15 +62,9 @@ class Question:
         return cls(asked["root"], asked["version"], filter_, asked["settings"], names)
 
 
-_schemas: dict[str, ColumnNames] = {}
-
-
+@lru_cache(maxsize=256)
 def _names_of(schema: str) -> ColumnNames:
-    if schema not in _schemas:
-        if len(_schemas) > 256:
-            _schemas.clear()
-        _schemas[schema] = ColumnNames.from_schema(schema)
-    return _schemas[schema]
+    return ColumnNames.from_schema(schema)
 
 
 @dataclass(slots=True, eq=False)
@@ -195,6 +191,7 @@ class Runtime:
 
 def runtime_of(spark: SparkSession) -> Runtime:
     """The runtime of a session's application, made when first asked for."""
+    require_running(spark)
     with _lock:
         application = spark.sparkContext.applicationId
         if application not in _runtimes:

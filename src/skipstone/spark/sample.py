@@ -19,11 +19,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skipstone.layout.sample import Sample
-from skipstone.predicate.expr import Call, Column, Expr, Value, type_of, walk
+from skipstone.predicate.expr import Call, Column, Expr, Value, columns_of, type_of, walk
 from skipstone.predicate.types import Kind
 from skipstone.spark.assign import LogicalNames
 from skipstone.spark.column_names import quoted
-from skipstone.spark.copied import WIDE, lenient
+from skipstone.spark.copied import lenient
+from skipstone.spark.job_settings import WIDE
 from skipstone.spark.stored_bounds import canonical_array
 
 __all__ = ["Drawn", "draw", "ordered_inputs", "packed_bits_sql", "vector_counts"]
@@ -51,6 +52,8 @@ def ordered_inputs(atoms: Sequence[Expr]) -> tuple[Expr, ...]:
         for node in walk(atom):
             if (
                 isinstance(node, Column | Call)
+                # A computed constant is one that the session's optimizer was told to leave.
+                and columns_of(node)
                 and type_of(node).ordered
                 and type_of(node).kind not in _NO_RANK
             ):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +30,7 @@ __all__ = ["session"]
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _GIB = 1 << 30
+_starting = threading.Lock()
 
 
 def session(
@@ -46,10 +48,11 @@ def session(
     :func:`skipstone.enable` does.
     """
     given = {key: str(value) for key, value in (config or {}).items()}
-    spark = _running_session(given)
-    if spark is None:
-        find_java()
-        spark = _new_session(app_name, master, given, delta)
+    with _starting:
+        spark = _running_session(given)
+        if spark is None:
+            find_java()
+            spark = _new_session(app_name, master, given, delta)
     # Imported late: enabling compiles the driver-side shim, which only a session needs.
     from skipstone.spark.enable import enable
 

@@ -32,8 +32,9 @@ from pyspark.sql import functions as F
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, Words
 from skipstone.predicate.expr import Column, Expr, Or, Value
 from skipstone.predicate.types import Kind
-from skipstone.spark.copied import WHOLE, WIDE, copied_session
+from skipstone.spark.copied import copied_session
 from skipstone.spark.dictionaries import Dictionary, find_dictionaries, value_sets
+from skipstone.spark.job_settings import PER_FILE, WIDE, Settings
 from skipstone.spark.kept import Kept
 from skipstone.spark.stored_bounds import TEXT_BYTES, bounds_array
 from skipstone.spark.table_files import TableFiles
@@ -44,20 +45,8 @@ _TEXT = (Kind.STRING, Kind.BINARY)
 _COLUMNS_AT_ONCE = 40
 # Larger words make methods so long that the JVM leaves them to its interpreter.
 _FEATURES_A_WORD = 16
-_MIGHTY = str(1 << 42)
-_SETTINGS = {
-    # One partition per file, whatever its size.
-    "spark.sql.files.maxPartitionBytes": _MIGHTY,
-    "spark.sql.files.openCostInBytes": _MIGHTY,
-    "spark.sql.sources.bucketing.enabled": "false",
-    # A row left out for a broken file would be a row lost to skipping.
-    **WHOLE,
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.maxFields": "100000",
-}
 # A shared part of two expressions would be evaluated ahead of both, outside of what catches its errors.
-_GUARDED = {"spark.sql.subexpressionElimination.enabled": "false"}
+_GUARDED: dict[str, str | None] = {"spark.sql.subexpressionElimination.enabled": "false"}
 # Guarded expressions stay in a projection of their own: inside an aggregate, that setting has no effect.
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _COLLAPSE = "org.apache.spark.sql.catalyst.optimizer.CollapseProject"
@@ -79,7 +68,7 @@ def compute(
     ``values`` are what columns of few values are known to have, for their value sets.
     """
     computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
-    settings = _SETTINGS | (_GUARDED if computes else {})
+    settings = PER_FILE | (_GUARDED if computes else {})
     parts_of = _united(features)
     evaluated = [place for place in range(len(features)) if place not in parts_of]
     conditions = [features[place].text for place in evaluated]
@@ -105,7 +94,7 @@ def compute(
     return BlockSet(rows, statistics, tuple(features), unions, known)
 
 
-def _session_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+def _session_with(spark: SparkSession, settings: Settings) -> SparkSession:
     session = copied_session(spark, settings)
     excluded = session.conf.get(_EXCLUDED, None)
     session.conf.set(_EXCLUDED, f"{excluded},{_COLLAPSE}" if excluded else _COLLAPSE)

@@ -18,7 +18,9 @@ from skipstone.spark.failures import sentence_of
 from skipstone.spark.index import IndexReport, index_files
 from skipstone.spark.query_log import clear_log, read_log, unlogged
 from skipstone.spark.replay import ReplayReport, replay_queries
-from skipstone.spark.runtime import runtime_of
+from skipstone.spark.running import require_running
+from skipstone.spark.runtime import Runtime, runtime_of
+from skipstone.spark.source import problem_of, read_listing, split_source
 from skipstone.spark.status import TableStatus, table_status
 from skipstone.spark.table_files import TableFiles, open_files
 from skipstone.workload.log import LoggedScan
@@ -26,11 +28,7 @@ from skipstone.workload.queries import Workload
 
 __all__ = ["IndexedTable", "is_path", "split_source"]
 
-
-def split_source(source: str) -> tuple[str | None, str]:
-    """The name and the path of ``name=path``; no name for anything else."""
-    match = re.fullmatch(r"([A-Za-z_]\w*)=(.+)", source)
-    return (match[1], match[2]) if match else (None, source)
+_PATTERN = re.compile(r"[*?\[{]")
 
 
 class IndexedTable:
@@ -41,20 +39,37 @@ class IndexedTable:
         self.spark = spark
         self.source = source
         self.name = name
-        self._runtime = runtime_of(spark)
+        self._opened_in = runtime_of(spark)
+
+    @property
+    def _runtime(self) -> Runtime:
+        """What answers for the table's catalog; a sentence once Spark has stopped."""
+        require_running(self.spark, self.source)
+        return self._opened_in
 
     def frame(self) -> DataFrame:
         """The table as a DataFrame."""
+        require_running(self.spark, self.source)
         try:
             if not is_path(self.source):
                 return self.spark.table(self.source)
-            return self.spark.read.format("delta" if self._is_delta() else "parquet").load(self.source)
+            return self.spark.read.format(self._format()).load(self.source)
         except (PySparkException, Py4JJavaError) as problem:
             why = (sentence_of(problem) or "").rstrip(".")
             raise SkipstoneError(f"{self.source} is not a table that can be read: {why}.") from problem
 
-    def _is_delta(self) -> bool:
-        return "_delta_log" in self._runtime.store(self.source.rstrip("/")).names("")
+    def _format(self) -> str:
+        """How the path is read; raises when what lies there is no table."""
+        store = self._runtime.store(self.source.rstrip("/") or "/")
+        found = read_listing(store.listing(""))
+        if "_delta_log" in found.names:
+            return "delta"
+        # What has a pattern for names is Spark's to find.
+        if found.exists or not _PATTERN.search(self.source):
+            problem = problem_of(self.source, found, lambda name: read_listing(store.listing(name)))
+            if problem:
+                raise SkipstoneError(problem)
+        return "parquet"
 
     def files(self) -> TableFiles:
         """The table's files as they lie now."""

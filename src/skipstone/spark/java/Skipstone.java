@@ -1029,6 +1029,25 @@ public final class Skipstone {
         return out;
     }
 
+    /** "f" for a file; "d" and, after NULs, each name behind its own letter for a directory; null for nothing. */
+    public String listing(Configuration conf, String path) throws Exception {
+        Path target = new Path(path);
+        FileSystem fs = target.getFileSystem(conf);
+        if (!fs.exists(target)) {
+            return null;
+        }
+        if (fs.getFileStatus(target).isFile()) {
+            return "f";
+        }
+        FileStatus[] found = fs.listStatus(target);
+        java.util.Arrays.sort(found);
+        StringBuilder out = new StringBuilder("d");
+        for (int i = 0; i < found.length; i++) {
+            out.append('\0').append(found[i].isDirectory() ? 'd' : 'f').append(found[i].getPath().getName());
+        }
+        return out.toString();
+    }
+
     public void delete(Configuration conf, String path) throws Exception {
         Path target = new Path(path);
         target.getFileSystem(conf).delete(target, false);
