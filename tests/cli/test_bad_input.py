@@ -168,7 +168,7 @@ def test_a_query_file_with_nothing_to_replay_is_an_error(cli: Cli, orders: Path,
     (tmp_path / "q.sql").write_text("SELECT FROM WHERE;")
     result = cli("replay", orders, "--queries", tmp_path / "q.sql")
     assert result.exit_code == 1
-    assert "has no statement that can be replayed" in result.stderr
+    assert "has no query that can be replayed" in result.stderr
 
 
 def damage(table: Path, newer: bool) -> Path:

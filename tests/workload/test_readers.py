@@ -126,6 +126,7 @@ def test_a_statement_that_has_no_translation_is_broken(tmp_path: Path) -> None:
         ("log.csv", b'"sql\n', "cannot be used as CSV: it is not valid CSV"),
         ("log.parquet", b"PAR0", "is not a Parquet file that can be read"),
         ("log.json", b"{", "is not valid JSON"),
+        ("log.jsonl", b"{\n[1]", r"no record that can be read; record 1 \(line 1\): it is not valid"),
         (
             "log.json",
             b'{"other": [1]}',

@@ -36,7 +36,7 @@ from skipstone.workload.queries import (
     TableScan,
     Workload,
 )
-from skipstone.workload.statements import tokens
+from skipstone.workload.table_names import quoted, replace_name, same_ending
 
 __all__ = ["QueryParser", "TableSource", "parse_queries"]
 
@@ -151,17 +151,17 @@ class QueryParser:
         for parts in qualified:
             name = self._table_called(parts)
             if name is not None:
-                sql = _replace_name(sql, parts, self._views[name])
-            elif self._scans.isViewAlone(parts[-1], ".".join(_quoted(part) for part in parts)):
+                sql = replace_name(sql, parts, self._views[name])
+            elif self._scans.isViewAlone(parts[-1], ".".join(quoted(part) for part in parts)):
                 # A further table that the user named: a log calls it by its name in a catalog.
-                sql = _replace_name(sql, parts, parts[-1])
+                sql = replace_name(sql, parts, parts[-1])
         return sql
 
     def _table_called(self, parts: Sequence[str]) -> str | None:
         """The table that a name of several parts means: the one with the same last parts, if only one has."""
         wanted = [part.lower() for part in parts]
         by_path = [name for name, source in self._sources.items() if _same_path(parts[-1], source.path)]
-        by_name = [name for name in self._sources if _same_ending(name.lower().split("."), wanted)]
+        by_name = [name for name in self._sources if same_ending(name.lower().split("."), wanted)]
         candidates = by_path or by_name
         return candidates[0] if len(candidates) == 1 else None
 
@@ -205,46 +205,12 @@ def _marked(schema: str, table: str) -> str:
     return json.dumps(described)
 
 
-def _same_ending(left: Sequence[str], right: Sequence[str]) -> bool:
-    shared = min(len(left), len(right))
-    return list(left[-shared:]) == list(right[-shared:])
-
-
 def _same_path(left: str, right: str | None) -> bool:
     return right is not None and _plain_path(left) == _plain_path(right)
 
 
 def _plain_path(path: str) -> str:
     return re.sub(r"^file:/+", "/", path).rstrip("/")
-
-
-def _replace_name(sql: str, parts: Sequence[str], view: str) -> str:
-    """Replace a qualified name wherever it begins a dotted name: as a relation and before a column."""
-    wanted = [part.lower() for part in parts]
-    pieces = [token for token in tokens(sql) if not sql[token.start : token.end].isspace()]
-    out, done = [], 0
-    for index, token in enumerate(pieces):
-        chain = pieces[index : index + 2 * len(wanted) - 1]
-        dotted = [sql[piece.start : piece.end] for piece in chain]
-        starts = index == 0 or sql[pieces[index - 1].start : pieces[index - 1].end] != "."
-        if (
-            starts
-            and token.start >= done
-            and [_unquoted(text) for text in dotted[::2]] == wanted
-            and set(dotted[1::2]) <= {"."}
-        ):
-            out += [sql[done : token.start], _quoted(view)]
-            done = chain[-1].end
-    return "".join([*out, sql[done:]])
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _unquoted(name: str) -> str:
-    plain = name[1:-1].replace("``", "`") if name.startswith("`") else name
-    return plain.lower()
 
 
 def _conjunction(parts: Sequence[Expr]) -> Expr:

@@ -88,15 +88,10 @@ def _objects(content: Any, columns: Sequence[str]) -> Iterator[Any]:
         for each in content:
             yield from _objects(each, columns)
         return
-    held = (
-        next((content[name] for name in _LISTS if isinstance(content.get(name), list)), None)
-        if isinstance(content, dict) and _column(content, columns) is None
-        else None
-    )
-    if held is None:
-        yield content
-    else:
-        yield from held
+    held = None
+    if isinstance(content, dict) and _column(content, columns) is None:
+        held = next((content[name] for name in _LISTS if isinstance(content.get(name), list)), None)
+    yield from [content] if held is None else held
 
 
 def _from_json(content: Any, columns: Sequence[str], line: int | None) -> Record:

@@ -9,7 +9,7 @@ Catalyst does that later, against the tables' schemas. Other dialects are transl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from skipstone.errors import SkipstoneError
@@ -40,7 +40,7 @@ def read_queries(
             unread.append(BrokenQuery("", file.problem, file=name))
             continue
         try:
-            for record in records_of(file, columns):
+            for record in _readable_records(file, columns):
                 found += _statements(splitter, file, record, len(found) + 1, name)
         except SkipstoneError as problem:
             if name is None:
@@ -50,6 +50,16 @@ def read_queries(
         tuple(each for each in found if isinstance(each, Query)),
         (*unread, *(each for each in found if not isinstance(each, Query))),
     )
+
+
+def _readable_records(file: QueryFile, columns: Sequence[str]) -> list[Record]:
+    """The records of a file; if none can be read, the file is not what it is taken for."""
+    records = list(records_of(file, columns))
+    if records and all(record.problem for record in records):
+        first = records[0]
+        where = f"record 1 (line {first.line})" if first.line else "record 1"
+        raise SkipstoneError(f"{file.name} has no record that can be read; {where}: {first.problem}.")
+    return records
 
 
 def _statements(
