@@ -185,7 +185,8 @@ class LogTable:
             remedy = ""
             if not is_storage(reason):
                 reason = reason if file is None else f"{file}: {deepest_reason(problem)}"
-                remedy = f"; if that stays so, delete {self.path}, which is then begun anew"
+                if done != "written" or file is not None:
+                    remedy = f"; if that stays so, delete {self.path}, which is then begun anew"
             raise SkipstoneError(
                 f"The query log {self.path} cannot be {done} ({reason}){remedy}."
             ) from problem
