@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 from delta.tables import DeltaTable
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -114,7 +115,7 @@ class LogTable:
                 try:
                     writer.save(self.path)
                     return
-                except SPARK_FAILURES as problem:
+                except PySparkException as problem:
                     # Two applications that create the log at the same moment: the other one was faster.
                     if not left or "CONCURRENT" not in str(problem).upper():
                         raise
