@@ -85,8 +85,7 @@ def test_a_file_of_the_catalog_that_does_not_fit_on_the_disk_leaves_no_draft(
         with full_disk(spark), pytest.raises(skipstone.SkipstoneError) as caught:
             store.write("_skipstone/blocks/00000001-aaaaaaaaaaaa.parquet", bytes(2 * MOST_BYTES))
         assert str(caught.value) == (
-            f"cannot write file:{tmp_path}/_skipstone/blocks/00000001-aaaaaaaaaaaa.parquet "
-            "(IOException: File too large)."
+            f"cannot write file:{tmp_path}/_skipstone/blocks/00000001-aaaaaaaaaaaa.parquet (File too large)."
         )
     assert drafts(tmp_path) == []
     assert store.names("_skipstone/blocks") == []

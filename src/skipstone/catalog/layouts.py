@@ -94,7 +94,7 @@ def load_layout(store: FileStore, layout: str, root: str = "") -> LayoutRecord |
 
 def damaged_layout(name: str, problem: Exception) -> DamagedFileError:
     """The sentence about a layout file that cannot be used."""
-    reason = str(problem).rstrip(".") or type(problem).__name__
+    reason = " ".join(str(problem).split()).rstrip(".") or type(problem).__name__
     return DamagedFileError(
         f"{name} is damaged ({reason}); no query is affected, but delete it and lay the table out anew "
         "(skipstone optimize)."

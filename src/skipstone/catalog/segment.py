@@ -99,7 +99,8 @@ def decode(data: bytes, name: str = "the catalog") -> Segment:
     except SkipstoneError:
         raise
     except Exception as problem:
-        raise SkipstoneError(f"{name} is damaged ({problem}); delete it and index again.") from problem
+        reason = " ".join(str(problem).split())
+        raise SkipstoneError(f"{name} is damaged ({reason}); delete it and index again.") from problem
 
 
 def _describe(expr: Expr, statistics: Statistics, sql: str | None) -> dict[str, object]:

@@ -40,6 +40,9 @@ _STORAGE = (
 """What operating systems say when something cannot be written; it is all that a user needs to know."""
 
 
+_MKDIRS = ("Mkdirs failed to create", "DELTA_CANNOT_CREATE_LOG_PATH")
+_NO_FOLDER = "no folder can be made there, as on a read-only disk or where a file is in the way"
+"""Hadoop does not say why."""
 _READING = re.compile(r"reading file (\S+)")
 
 
@@ -91,13 +94,17 @@ def reason_of(problem: Py4JJavaError | PySparkException) -> str:
 
 def is_storage(reason: str) -> bool:
     """Whether a reason is what the disk says, so that nothing is wrong with what lies on it."""
-    return reason in _STORAGE
+    return reason in _STORAGE or reason == _NO_FOLDER
 
 
 def storage_reason(problem: BaseException) -> str:
     """Why something could not be written or read: what the disk says, if any cause of it does."""
     said = "\n".join(_messages(problem))
-    return next((text for text in _STORAGE if text in said), None) or (
+    if (text := next((text for text in _STORAGE if text in said), None)) is not None:
+        return text
+    if any(text in said for text in _MKDIRS):
+        return _NO_FOLDER
+    return (
         reason_of(problem).rstrip(".")
         if isinstance(problem, Py4JJavaError | PySparkException)
         else some_sentence_of(problem).rstrip(".")

@@ -9,6 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from skipstone.errors import DamagedFileError, SkipstoneError
+from skipstone.spark.failures import is_storage, storage_reason
 
 __all__ = ["HadoopStore"]
 
@@ -56,4 +57,7 @@ class HadoopStore:
             kind = cause.getClass().getSimpleName()
             if kind == "ChecksumException":
                 raise DamagedFileError(f"{target} is damaged ({cause.getMessage()}).") from problem
-            raise SkipstoneError(f"cannot {verb} {target} ({kind}: {cause.getMessage()}).") from problem
+            reason = storage_reason(problem)
+            if not is_storage(reason):
+                reason = f"{kind}: {cause.getMessage()}"
+            raise SkipstoneError(f"cannot {verb} {target} ({reason}).") from problem

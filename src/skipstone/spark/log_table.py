@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 from delta.tables import DeltaTable
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -102,7 +103,7 @@ class LogTable:
                 try:
                     writer.save(self.path)
                     return
-                except SPARK_FAILURES as problem:
+                except PySparkException as problem:
                     # Two applications that create the log at the same moment: the other one was faster.
                     if not left or "CONCURRENT" not in str(problem).upper():
                         raise
@@ -173,7 +174,8 @@ class LogTable:
             remedy = ""
             if not is_storage(reason):
                 reason = reason if file is None else f"{file}: {deepest_reason(problem)}"
-                remedy = f"; if that stays so, delete {self.path}, which is then begun anew"
+                if done != "written" or file is not None:
+                    remedy = f"; if that stays so, delete {self.path}, which is then begun anew"
             raise SkipstoneError(
                 f"The query log {self.path} cannot be {done} ({reason}){remedy}."
             ) from problem

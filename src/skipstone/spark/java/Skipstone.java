@@ -986,7 +986,7 @@ public final class Skipstone {
     static void discard(FileSystem fs, Path draft) {
         try {
             fs.delete(draft, false);
-        } catch (Exception e) {
+        } catch (Throwable e) {
             // What kept it from being written is what the caller should hear of.
         }
     }
