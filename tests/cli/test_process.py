@@ -74,12 +74,19 @@ def _all_end(group: int) -> bool:
     return False
 
 
+def _java_is_started(parent: int) -> bool:
+    """Whether a process has started another one, which is Java or looks for it."""
+    return any(map(Path.read_text, Path(f"/proc/{parent}/task").glob("*/children")))
+
+
 def test_ctrl_c_while_spark_starts_is_one_line(tmp_path: Path) -> None:
     command = _started(tmp_path, "status", str(tmp_path))
     try:
         assert command.stderr is not None
         assert command.stderr.readline() == "Starting Spark ...\n"
-        time.sleep(1)
+        while not _java_is_started(command.pid):
+            assert command.poll() is None
+            time.sleep(0.05)
         os.killpg(command.pid, signal.SIGINT)
         out, errors = command.communicate(timeout=60)
     finally:
