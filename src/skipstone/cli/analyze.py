@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skipstone.cli.output import print_json, warn
-from skipstone.cli.progress import progress
+from skipstone.cli.progress import announced, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import Dialect, NumFeatures, Queries, read_workload
 
@@ -35,11 +35,11 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    with progress() as told:
+    with progress():
         workload = read_workload(queries, dialect)
         opened = open_table(table, more)
-        told("analysing queries", 0, 1)
-        found = opened.analyze(workload, num_features=num_features, threshold=threshold)
+        with announced("Analysing the queries"):
+            found = opened.analyze(workload, num_features=num_features, threshold=threshold)
     for broken in found.unusable:
         warn(f"{queries}, {broken}")
     if plot is not None:
