@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["DamagedFileError", "SkipstoneError", "TableChangedError"]
+__all__ = ["DamagedFileError", "NotStartedError", "SkipstoneError", "TableChangedError"]
 
 
 class SkipstoneError(Exception):
     """Something the user can put right; the message is one sentence."""
+
+
+class NotStartedError(SkipstoneError):
+    """Spark ended while it started; why, it says only on standard error."""
 
 
 class TableChangedError(SkipstoneError):

@@ -15,6 +15,7 @@ from typer.main import get_command
 
 import skipstone
 from skipstone.cli.main import app
+from skipstone.cli.quiet import reason_in
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
 
@@ -69,3 +70,31 @@ def test_a_wrong_master_is_one_sentence_within_seconds(tmp_path: Path, master: s
     assert done.returncode == 1
     assert done.stderr.splitlines() == ["Starting Spark ...", f"Error: {said}"]
     assert json.loads(done.stdout) == {"error": {"message": said, "code": 1}}
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("Invalid heap size: -Xmxlots\nError: Could not create the Java Virtual Machine.", "Invalid heap"),
+        (
+            ':: loading\nException in thread "main" a.b.SomeException: no such thing\n\tat a.b',
+            "no such",
+        ),
+        ("26/11/18 01:00:00 ERROR A: first\nj.IOException: why\n26/11/18 01:00:01 ERROR B: last", "last"),
+        ("26/11/18 01:00:00 ERROR A: Killed. Reason: All masters are unresponsive!\n1 1 ERROR B: x", "All m"),
+        (":: only settings\n", ""),
+    ],
+)
+def test_of_all_that_java_writes_the_reason_is_told(written: str, reason: str) -> None:
+    assert reason_in(written.splitlines()).startswith(reason)
+
+
+def test_a_setting_that_keeps_spark_from_starting_is_one_sentence(tmp_path: Path) -> None:
+    given = ["--conf", "spark.driver.memory=lots", "--master", "local[1]"]
+    command = [sys.executable, "-m", "skipstone.cli", "status", "t", *given]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=ENVIRONMENT)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "Starting Spark ...",
+        "Error: Spark did not start: Invalid maximum heap size: -Xmxlots.",
+    ]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -77,4 +78,35 @@ def test_one_master_that_answers_is_enough(silent: int, listening: int) -> None:
 def test_yarn_needs_to_know_its_cluster() -> None:
     with pytest.raises(SkipstoneError, match="HADOOP_CONF_DIR or YARN_CONF_DIR"):
         check_master("yarn", {})
-    check_master("yarn", {"HADOOP_CONF_DIR": "/etc/hadoop"})
+
+
+def yarn_site(directory: Path, **settings: object) -> dict[str, str]:
+    """The environment of a cluster with these settings; underscores stand for dots and dashes."""
+    lines = [
+        f"<property><name>yarn.resourcemanager.{name.replace('__', '-').replace('_', '.')}</name>"
+        f"<value>{value}</value></property>"
+        for name, value in settings.items()
+    ]
+    (directory / "yarn-site.xml").write_text(f"<configuration>{''.join(lines)}</configuration>")
+    return {"HADOOP_CONF_DIR": str(directory)}
+
+
+def test_a_yarn_that_does_not_answer_is_refused_at_once(tmp_path: Path, silent: int, listening: int) -> None:
+    said = rf"yarn \(127\.0\.0\.1:{silent}\) does not answer"
+    with pytest.raises(SkipstoneError, match=said):
+        check_master("yarn", yarn_site(tmp_path, address=f"127.0.0.1:{silent}"))
+    check_master("yarn", yarn_site(tmp_path, address=f"127.0.0.1:{listening}"))
+    ids = {"ha_enabled": "true", "ha_rm__ids": "a,b", "address_a": f"127.0.0.1:{silent}"}
+    check_master("yarn", yarn_site(tmp_path, **ids, address_b=f"127.0.0.1:{listening}"))
+
+
+def test_a_yarn_that_only_hadoop_can_find_is_left_to_hadoop(tmp_path: Path) -> None:
+    check_master("yarn", yarn_site(tmp_path, address="${cluster.name}:8032"))
+    (tmp_path / "yarn-site.xml").write_text("<configuration><include href='other.xml'/></configuration>")
+    check_master("yarn", {"YARN_CONF_DIR": str(tmp_path)})
+
+
+def test_settings_of_a_cluster_that_are_no_xml_are_named(tmp_path: Path) -> None:
+    (tmp_path / "yarn-site.xml").write_text("no xml")
+    with pytest.raises(SkipstoneError, match=r"yarn-site\.xml cannot be read"):
+        check_master("yarn", {"HADOOP_CONF_DIR": str(tmp_path)})

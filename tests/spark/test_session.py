@@ -81,9 +81,7 @@ print(spark.sparkContext.appName, conf.get("spark.driver.memory"))
 spark.range(3).write.format("delta").save("table")
 print(spark.read.format("delta").load("table").count())
 """
-    given = (
-        f"--jars {tmp_path}/mine.jar --driver-memory 700m --conf spark.sql.ansi.enabled=false pyspark-shell"
-    )
+    given = f"--jars {tmp_path}/mine.jar --driver-memory 700m --conf spark.sql.ansi.enabled=false"
     environ = os.environ | {"SPARK_CONF_DIR": str(tmp_path), "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environ, cwd=tmp_path

@@ -10,7 +10,7 @@ import typer
 
 from skipstone.arguments import bounds_of
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress import announced, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 from skipstone.cli.wishes import (
     Column,
@@ -50,11 +50,11 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    with progress() as told:
+    with progress():
         workload = read_workload(queries, dialect, column, format)
         opened = open_table(table, more)
-        told("analysing queries", 0, 1)
-        found = opened.analyze(workload, num_features=num_features, threshold=threshold)
+        with announced("Analysing the queries"):
+            found = opened.analyze(workload, num_features=num_features, threshold=threshold)
     warn_of_unused(queries, found.unusable)
     if plot is not None:
         from skipstone.workload.draw import draw

@@ -22,6 +22,7 @@ __all__ = ["announced", "progress"]
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_OF_SILENCE = 0.5
 _STARTING = "Starting"
+_WORKING = "Working"
 
 
 class _Display(Progress, Protocol):
@@ -29,6 +30,9 @@ class _Display(Progress, Protocol):
 
     def begin(self, what: str) -> None:
         """Say what begins now."""
+
+    def rest(self) -> None:
+        """What was said to begin is done; what comes now tells of itself, or is not worth a word."""
 
     def close(self) -> None:
         """Show nothing from now on."""
@@ -55,6 +59,7 @@ def announced(what: str) -> Iterator[None]:
     if _shown:
         _shown[-1].begin(what)
         yield
+        _shown[-1].rest()
         return
     with progress():
         _shown[-1].begin(what)
@@ -93,6 +98,9 @@ class _Bar:
     def begin(self, what: str) -> None:
         self._bars.update(self._task, description=what, total=None)
 
+    def rest(self) -> None:
+        self.begin(_WORKING)
+
     def __call__(self, what: str, done: int, total: int) -> None:
         self._bars.update(self._task, description=what, completed=done, total=total)
 
@@ -116,6 +124,9 @@ class _Lines:
         if what != self._what:
             self._what, self._last = what, time.monotonic()
             typer.echo(f"{what} ...", err=True)
+
+    def rest(self) -> None:
+        """No line: what is short needs none."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         self._timer.cancel()

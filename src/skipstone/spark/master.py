@@ -9,7 +9,9 @@ import os
 import re
 import socket
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 from skipstone.errors import SkipstoneError
 
@@ -18,6 +20,8 @@ __all__ = ["check_master", "local_cores"]
 _LOCAL = re.compile(r"local(?:\[(?P<cores>[1-9]\d*|\*)(?:\s*,\s*[1-9]\d*)?\])?")
 _LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]")
 _STANDALONE = re.compile(r"spark://[^\s:,/]+:\d+(?:,[^\s:,/]+:\d+)*")
+_ADDRESS = re.compile(r"[\w.-]+:\d+")
+_YARN_PORT = 8032
 _SECONDS_TO_ANSWER = 5.0
 
 
@@ -49,11 +53,41 @@ def check_master(
             raise SkipstoneError(
                 "The master yarn needs HADOOP_CONF_DIR or YARN_CONF_DIR, which say where the cluster is."
             )
+        if addresses := _yarn_addresses(environ):
+            _reach(f"yarn ({', '.join(addresses)})", addresses, seconds)
     else:
         raise SkipstoneError(
             f"{master or 'An empty text'} is no Spark master; give local[N], local[*], spark://HOST:PORT, "
             "yarn or k8s://HOST:PORT."
         )
+
+
+def _yarn_addresses(environ: Mapping[str, str]) -> list[str]:
+    """Where the resource managers listen, as Hadoop finds it out; none if only Hadoop can."""
+    found: dict[str, str] = {}
+    for variable in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        for name in ("core-site.xml", "yarn-site.xml"):
+            path = Path(environ.get(variable, ""), name)
+            if not environ.get(variable) or not path.is_file():
+                continue
+            try:
+                root = ElementTree.parse(path).getroot()
+            except (ElementTree.ParseError, OSError) as problem:
+                raise SkipstoneError(
+                    f"The settings of the cluster in {path} cannot be read: {problem}."
+                ) from None
+            if any(child.tag != "property" for child in root):
+                return []  # it includes other files
+            found |= {each.findtext("name", "").strip(): each.findtext("value", "").strip() for each in root}
+    prefix = "yarn.resourcemanager"
+    ids = found.get(f"{prefix}.ha.rm-ids", "") if found.get(f"{prefix}.ha.enabled") == "true" else ""
+    suffixes = [f".{each.strip()}" for each in ids.split(",") if each.strip()] or [""]
+    addresses = [
+        found.get(f"{prefix}.address{suffix}")
+        or f"{found.get(f'{prefix}.hostname{suffix}', '0.0.0.0')}:{_YARN_PORT}"
+        for suffix in suffixes
+    ]
+    return addresses if all(_ADDRESS.fullmatch(each) for each in addresses) else []
 
 
 def _kubernetes_address(master: str) -> str:

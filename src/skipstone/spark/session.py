@@ -14,12 +14,13 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from py4j.protocol import Py4JNetworkError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
-from skipstone.errors import SkipstoneError
+from skipstone.errors import NotStartedError, SkipstoneError
 from skipstone.spark.jars import DELTA_JARS, delta_jars
 from skipstone.spark.java import find_java
 from skipstone.spark.master import check_master, local_cores
@@ -31,6 +32,7 @@ _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _GIB = 1 << 30
 _starting = threading.Lock()
+_YARN_SETTINGS = "spark.hadoop.yarn.resourcemanager."
 
 
 def session(
@@ -93,8 +95,10 @@ def _new_session(
     user = {**(_jvm_settings() if submitted else _outside_settings()), **config}
     _refuse_connect(user)
     chosen = master if master is not None else user.get("spark.master", "local[*]")
-    check_master(chosen)
-    # Whoever submits has decided how Spark runs; the JVM is there already.
+    # Whoever submits has decided how Spark runs, and the JVM is there already.
+    found_by_settings = chosen == "yarn" and any(key.startswith(_YARN_SETTINGS) for key in user)
+    if not submitted and not found_by_settings:
+        check_master(chosen)
     defaults = {} if submitted else _defaults(chosen)
     settings = {key: value for key, value in defaults.items() if key not in user}
     settings |= {**config, "spark.master": chosen}
@@ -105,13 +109,19 @@ def _new_session(
     try:
         with insisting_on(settings):
             return _built(settings)
-    except PySparkRuntimeError as problem:
-        if problem.getCondition() != "JAVA_GATEWAY_EXITED":
+    except Exception as problem:
+        if not _ended(problem):
             raise
-        raise SkipstoneError(
-            f"Spark did not start with the master {chosen}; a setting may be wrong, such as the memory of "
-            "the driver."
+        raise NotStartedError(
+            f"Spark did not start with the master {chosen}; what it wrote to standard error says why."
         ) from problem
+
+
+def _ended(problem: Exception) -> bool:
+    """Whether Java or Spark ended while it started, as when a master never answers; only the log says why."""
+    if isinstance(problem, PySparkRuntimeError) and problem.getCondition() == "JAVA_GATEWAY_EXITED":
+        return True
+    return isinstance(problem, Py4JNetworkError) or "stopped SparkContext" in str(problem)
 
 
 def _outside_settings() -> dict[str, str]:

@@ -74,13 +74,15 @@ def insisting_on(settings: Mapping[str, str]) -> Iterator[None]:
         yield
         return
     arguments = _arguments(os.environ)
-    *user, resource = arguments if arguments and not arguments[-1].startswith("-") else [*arguments, _SHELL]
+    # What stands after the application is meant for it.
+    place = arguments.index(_SHELL) if _SHELL in arguments else len(arguments)
+    user, rest = arguments[:place], arguments[place:] or [_SHELL]
     used = {option for option, _ in _pairs(user)}
     ours = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
     for option, key in _OPTIONS.items():
         if option in used and key in settings:
             ours += [option, settings[key]]
-    os.environ[SUBMIT_ARGS] = shlex.join([*user, *ours, resource])
+    os.environ[SUBMIT_ARGS] = shlex.join([*user, *ours, *rest])
     try:
         yield
     finally:
