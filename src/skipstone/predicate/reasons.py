@@ -48,6 +48,7 @@ class UnusedCode(Enum):
     NOT_MONOTONE = "not monotone"
     NO_BOUNDS = "no bounds"
     TOO_COMPLEX = "too complex"
+    BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True)

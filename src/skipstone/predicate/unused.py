@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from skipstone.predicate.admitted import admitted
 from skipstone.predicate.blocks import BlockSet
+from skipstone.predicate.budget import STEPS
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -23,20 +24,14 @@ from skipstone.predicate.expr import (
     type_of,
     walk,
 )
+from skipstone.predicate.limits import MOST_NODES, too_complex
 from skipstone.predicate.ranges import ALL
 from skipstone.predicate.reasons import Unused, UnusedCode
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.scope import Scope
 from skipstone.predicate.value_sets import only_about
 
-__all__ = ["MOST_NODES", "too_complex", "unused_predicates"]
-
-MOST_NODES = 20_000
-
-
-def too_complex(part: Expr) -> bool:
-    """Whether a predicate is so large that judging it would take longer than reading."""
-    return sum(1 for node in walk(part) if not isinstance(node, Literal)) > MOST_NODES
+__all__ = ["curtailed", "unused_predicates"]
 
 
 def unused_predicates(
@@ -53,6 +48,15 @@ def unused_predicates(
         if (why := _why(part, scope)) is not None:
             found.append(why)
     return tuple(found)
+
+
+def curtailed(parts: Sequence[Expr]) -> tuple[Unused, ...]:
+    """The ORs that the work budget did not suffice for."""
+    sentence = (
+        "its alternatives were not compared with all other conditions: "
+        f"the work budget of a decision, {STEPS:,} steps, was spent"
+    )
+    return tuple(Unused(part, UnusedCode.BUDGET, sentence) for part in parts)
 
 
 def _why(part: Expr, scope: Scope) -> Unused | None:
