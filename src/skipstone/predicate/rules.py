@@ -95,8 +95,8 @@ class Rules:
         match part:
             case Comparison(op=op, left=left, right=right):
                 pass
-            case Not(arg=Comparison(op="=", left=left, right=right)):
-                op = "!="
+            case Not(arg=Comparison(op=("=" | "<=>") as denied, left=left, right=right)):
+                op = "!=" if denied == "=" else "not <=>"
             case _:
                 return
         if type_of(left) == type_of(right) and type_of(left).ordered:
