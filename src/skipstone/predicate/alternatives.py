@@ -73,12 +73,12 @@ class Alternatives:
     def _or_alone(self, part: Or) -> Mask:
         mask: Mask = True
         for branch in part.args:
-            mask = both(mask, self._branch_alone(branch))
+            mask = both(mask, self.alone(branch))
             if not np.any(mask):
                 return False
         return mask
 
-    def _branch_alone(self, branch: Expr) -> Mask:
+    def alone(self, branch: Expr) -> Mask:
         """Where a branch cannot hold, whatever holds beside it."""
         if (known := self._alone.get(branch)) is None:
             context = Context(_conjuncts(branch))
@@ -108,7 +108,7 @@ class Alternatives:
 
     def _branch(self, branch: Expr, context: Context, later: tuple[Or, ...], depth: int) -> Mask:
         fresh = _conjuncts(branch)
-        mask = self._branch_alone(branch)
+        mask = self.alone(branch)
         if np.all(mask) or not self.rules.budget.take(self._steps(fresh)):
             return mask
         inner = Context(fresh, context, set(context.served))

@@ -26,8 +26,8 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.limits import MOST_NODES, too_complex
 from skipstone.predicate.ranges import ALL
+from skipstone.predicate.readable import plain_constants, readable
 from skipstone.predicate.reasons import Unused, UnusedCode
-from skipstone.predicate.render import to_sql
 from skipstone.predicate.scope import Scope
 from skipstone.predicate.value_sets import only_about
 
@@ -72,14 +72,17 @@ def _why(part: Expr, scope: Scope) -> Unused | None:
         return _within(part, reasons[0]) if len(reasons) == len(part.args) else None
     for node in walk(part):
         if isinstance(node, Opaque):
-            sentence = f"{node.text or 'a part'} is not understood ({node.code})"
+            text = plain_constants(node.text) or "a part"
+            if node.code == "TOO_COMPLEX":
+                return Unused(part, UnusedCode.OPAQUE, f"{text} is too much to be judged", node.code)
+            sentence = f"{text} is not understood ({node.code})"
             return Unused(part, UnusedCode.OPAQUE, sentence, node.code)
     return _why_atom(part, scope)
 
 
 def _within(part: Expr, why: Unused) -> Unused:
-    sentence = f"{to_sql(why.predicate)} cannot be judged: {why.sentence}"
-    return Unused(part, why.code, sentence, why.detail)
+    sentence = f"{readable(why.predicate)} cannot be judged: {why.sentence}"
+    return Unused(part, why.code, sentence, why.detail, why.subject)
 
 
 def _why_atom(part: Expr, scope: Scope) -> Unused | None:
@@ -103,7 +106,7 @@ def _why_atom(part: Expr, scope: Scope) -> Unused | None:
             return None
     if isinstance(inner, (Comparison, In)):
         return Unused(part, UnusedCode.TYPE_MISMATCH, "the types of the two sides differ")
-    return Unused(part, UnusedCode.NO_BOUNDS, f"no statistic can judge {to_sql(part)}")
+    return Unused(part, UnusedCode.NO_BOUNDS, f"no statistic can judge {readable(part)}")
 
 
 def _no_counts(part: Expr, expr: Expr, scope: Scope) -> Unused | None:
@@ -112,9 +115,9 @@ def _no_counts(part: Expr, expr: Expr, scope: Scope) -> Unused | None:
     if statistics is None and not isinstance(expr, Call):
         return _missing(part, expr, scope)
     if statistics is not None and not (statistics.nulls >= 0).any():
-        return Unused(part, UnusedCode.NO_STATISTICS, f"no NULL count of {to_sql(expr)}")
+        return Unused(part, UnusedCode.NO_STATISTICS, f"no NULL count of {readable(expr)}")
     if _searches_texts(part):
-        sentence = f"min/max say nothing about {to_sql(part)}; a value set or a feature would"
+        sentence = f"min/max say nothing about {readable(part)}; a value set or a feature would"
         return Unused(part, UnusedCode.NO_BOUNDS, sentence)
     if statistics is None and not scope.bounds(expr).informative:
         return _missing(part, expr, scope)
@@ -128,7 +131,7 @@ def _searches_texts(part: Expr) -> bool:
 
 
 def _missing(part: Expr, expr: Expr, scope: Scope) -> Unused:
-    name = to_sql(expr)
+    name = readable(expr)
     if isinstance(expr, Column):
         if not expr.type.ordered:
             return Unused(part, UnusedCode.UNSUPPORTED_TYPE, f"{name} has the type {expr.type}")
@@ -138,5 +141,5 @@ def _missing(part: Expr, expr: Expr, scope: Scope) -> Unused:
     for column in sorted(columns_of(expr), key=lambda column: column.path):
         if scope.statistics(column) is None:
             return _missing(part, column, scope)
-    sentence = f"min/max do not carry over to {name}; keep statistics of it"
-    return Unused(part, UnusedCode.NOT_MONOTONE, sentence)
+    sentence = f"{name} is an expression without statistics"
+    return Unused(part, UnusedCode.NOT_MONOTONE, sentence, subject=expr)
