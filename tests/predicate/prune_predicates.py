@@ -108,6 +108,8 @@ def random_predicate(rng: random.Random, depth: int = 3) -> Expr:
         return random_atom(rng)
     if shape < 0.45:
         return Not(random_predicate(rng, depth - 1))
+    if shape < 0.52:
+        return IsNull(random_predicate(rng, depth - 1))
     parts = tuple(random_predicate(rng, depth - 1) for _ in range(rng.randint(2, 3)))
     return And(parts) if shape < 0.8 else Or(parts)
 

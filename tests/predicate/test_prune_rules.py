@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.predicate.prune_cases import I, J, S, T, block_set
 
-from skipstone.predicate import rules
 from skipstone.predicate.blocks import BlockSet
+from skipstone.predicate.budget import Budget
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -20,6 +20,7 @@ from skipstone.predicate.expr import (
     Or,
     type_of,
 )
+from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.prune import prune, prune_block
 from skipstone.predicate.reasons import Answer, Code
 from skipstone.predicate.types import BOOLEAN, DATE, INT, LONG, STRING, Type
@@ -117,15 +118,16 @@ def test_two_ors_are_judged_as_their_product() -> None:
     assert skipped(And((first, second)), blocks) == [True]
 
 
-def test_beyond_the_budget_branches_are_judged_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_the_budget_branches_are_judged_alone() -> None:
     blocks = block_set([[{I: 1, J: 0}, {I: 9, J: 0}]], [I, J])
     branches = tuple(And((compare("=", J, place), compare("<", I, 3))) for place in range(20))
     filter_ = And((Or(branches), compare(">", I, 4)))
     assert skipped(filter_, blocks) == [True]
-    scarce = rules.Rules.__init__
-    monkeypatch.setattr(rules.Rules, "__init__", lambda self, scope: scarce(self, scope, _branches_left=0))
-    assert skipped(filter_, blocks) == [False]
-    assert skipped(Or((compare("=", I, 50), compare("=", J, 50))), blocks) == [True]
+    decision = prune(filter_, blocks, Budget(0))
+    assert decision.skip.tolist() == [False]
+    assert [unused.code.name for unused in decision.unused] == ["BUDGET"]
+    assert decision.unused[0].predicate == normalize_filter(Or(branches))
+    assert prune(Or((compare("=", I, 50), compare("=", J, 50))), blocks, Budget(0)).skip.tolist() == [True]
 
 
 def test_columns_are_compared_with_each_other_by_their_bounds() -> None:

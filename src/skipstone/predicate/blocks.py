@@ -100,6 +100,15 @@ class BlockSet:
         return tuple(columns_of(feature.predicate) for feature in self.features)
 
     @cached_property
+    def feature_places(self) -> Mapping[Column, tuple[int, ...]]:
+        """The places of the features that read a column."""
+        found: dict[Column, list[int]] = {}
+        for place, columns in enumerate(self.feature_columns):
+            for column in columns:
+                found.setdefault(column, []).append(place)
+        return {column: tuple(places) for column, places in found.items()}
+
+    @cached_property
     def paths(self) -> frozenset[tuple[str, ...]]:
         """The paths of the columns that have statistics, whatever their type."""
         return frozenset(key.path for key in self.statistics if isinstance(key, Column))

@@ -129,6 +129,9 @@ def excluded_pair(op: str, left: Bounds, right: Bounds) -> Mask:
             return negated(either(possible, both(left.null, right.null)) if op == "<=>" else possible)
         case "!=":
             return _always_equal(left, right)
+        case "not <=>":
+            never_null = both(negated(left.null), negated(right.null))
+            return either(both(_always_equal(left, right), never_null), both(_void(left), _void(right)))
     return False
 
 

@@ -42,6 +42,24 @@ __all__ = [
     "with_columns",
 ]
 
+
+class _Node:
+    """A node that has parts computes its hash once: filters are looked up by value all the time."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
+def _hash_once(node: _Node) -> int:
+    try:
+        return node._hash
+    except AttributeError:
+        parts = tuple(getattr(node, name) for name in type(node).__match_args__)  # type: ignore[attr-defined]
+        found = hash((type(node).__name__, parts))
+        object.__setattr__(node, "_hash", found)
+        return found
+
+
 Value = object
 """A canonical Python value as described in :mod:`skipstone.predicate.types`; None is NULL."""
 
@@ -78,7 +96,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(_Node):
     """A deterministic function of its arguments.
 
     ``name`` is lower case: ``add subtract multiply divide negate cast year month lower substring
@@ -90,69 +108,78 @@ class Call:
     args: tuple[Expr, ...]
     type: Type
     params: tuple[tuple[str, str], ...] = ()
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(_Node):
     """``left op right`` with op one of ``= < <= > >= <=>``. ``a != b`` is ``Not(a = b)``."""
 
     op: str
     left: Expr
     right: Expr
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class In:
+class In(_Node):
     """``arg IN (values)``; a NULL among the values is kept, for it makes a non-match NULL."""
 
     arg: Expr
     values: tuple[Literal, ...]
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class IsNull:
+class IsNull(_Node):
     """``arg IS NULL``, never NULL itself."""
 
     arg: Expr
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class Like:
+class Like(_Node):
     """``arg LIKE pattern ESCAPE escape`` with a constant pattern."""
 
     arg: Expr
     pattern: str
     escape: str = "\\"
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(_Node):
     """``kind`` of ``starts_with ends_with contains rlike`` against a constant."""
 
     kind: str
     arg: Expr
     pattern: str
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class And(_Node):
     """Conjunction of two or more."""
 
     args: tuple[Expr, ...]
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(_Node):
     """Disjunction of two or more."""
 
     args: tuple[Expr, ...]
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(_Node):
     """Three-valued negation: NOT NULL is NULL."""
 
     arg: Expr
+    __hash__ = _hash_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +218,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and everything below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
 
 
 def type_of(expr: Expr) -> Type:

@@ -7,7 +7,8 @@ can be TRUE at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -31,7 +32,7 @@ from skipstone.predicate.normalize import FALSE, NULL, TRUE, negate
 from skipstone.predicate.nullness import not_null
 from skipstone.predicate.region import MOST_LISTED, Region, meet
 
-__all__ = ["Facts", "facts_of"]
+__all__ = ["Facts", "conjunction_facts", "facts_of"]
 
 # What a comparison of two expressions, being TRUE, says about the other comparisons of the same two.
 _PAIR_RULES = {
@@ -91,7 +92,8 @@ def facts_of(normal: Expr) -> Facts:
                 )
             )
         case And(args):
-            return _with_nullness(_conjunction(normal, tuple(facts_of(arg) for arg in args)))
+            facts = _conjunction(normal, number_of(normal), tuple(facts_of(arg) for arg in args))
+            return _with_nullness(replace(facts, never=True) if _denies_itself(facts) else facts)
         case _:
             return _with_nullness(_atom_facts(normal))
 
@@ -118,7 +120,22 @@ def _atom_facts(normal: Expr) -> Facts:
     )
 
 
-def _conjunction(normal: Expr, parts: tuple[Facts, ...]) -> Facts:
+def conjunction_facts(parts: Sequence[Facts]) -> Facts:
+    """The facts of all parts together, without the normal form of their conjunction."""
+    if len(parts) == 1:
+        return parts[0]
+    together = _conjunction(And(tuple(part.expr for part in parts)), UNKNOWN, tuple(parts))
+    present = frozenset[int]().union(*(part.not_null for part in parts))
+    parents = frozenset[tuple[str, ...]]().union(*(part.parents for part in parts))
+    return _present(together, present, parents)
+
+
+def _denies_itself(facts: Facts) -> bool:
+    """Whether a part and its negation are both among the parts."""
+    return any(number_of(negate(part.expr)) in facts.part_numbers for part in facts.parts)
+
+
+def _conjunction(normal: Expr, number: int, parts: tuple[Facts, ...]) -> Facts:
     atoms: dict[int, Atom] = {}
     pairs: dict[tuple[int, int], frozenset[str]] = {}
     for part in parts:
@@ -132,7 +149,7 @@ def _conjunction(normal: Expr, parts: tuple[Facts, ...]) -> Facts:
     numbers = frozenset(part.number for part in parts) - {UNKNOWN}
     return Facts(
         normal,
-        number_of(normal),
+        number,
         "and",
         parts,
         part_numbers=numbers,
@@ -140,9 +157,7 @@ def _conjunction(normal: Expr, parts: tuple[Facts, ...]) -> Facts:
         pairs=pairs,
         pinned=_pinned(list(atoms.values())),
         inputs=_joined_inputs(parts),
-        never=any(part.never for part in parts)
-        or any(atom.region.empty for atom in atoms.values())
-        or any(number_of(negate(part.expr)) in numbers for part in parts),
+        never=any(part.never for part in parts) or any(atom.region.empty for atom in atoms.values()),
     )
 
 
@@ -152,10 +167,13 @@ def _with_nullness(facts: Facts) -> Facts:
     numbers = frozenset(number_of(expr) for expr in present) - {UNKNOWN}
     paths = (expr.path for expr in present if isinstance(expr, Column))
     parents = frozenset(path[:size] for path in paths for size in range(1, len(path)))
+    return _present(facts, numbers, parents)
+
+
+def _present(facts: Facts, numbers: frozenset[int], parents: frozenset[tuple[str, ...]]) -> Facts:
     only_null = {n for n, region in facts.regions.items() if region.values == frozenset() and region.nullable}
-    values: dict[str, Any] = {name: getattr(facts, name) for name in Facts.__slots__}
-    values |= {"not_null": numbers, "parents": parents, "never": facts.never or bool(only_null & numbers)}
-    return Facts(**values)
+    never = facts.never or bool(only_null & numbers)
+    return replace(facts, not_null=numbers, parents=parents, never=never)
 
 
 def _joined_inputs(parts: tuple[Facts, ...]) -> tuple[frozenset[int], ...]:

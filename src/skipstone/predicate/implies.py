@@ -38,7 +38,7 @@ from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.region import covers, everything, meet
 from skipstone.predicate.types import STRING
 
-__all__ = ["disjoint", "implies", "never_true"]
+__all__ = ["compiled", "disjoint", "implies", "implies_facts", "never_true"]
 
 MOST_ROWS = 64
 _MOST_BRANCHES = 32
@@ -49,7 +49,12 @@ _compiled: dict[int, tuple[Expr, Facts]] = {}
 
 def implies(p: Expr, q: Expr) -> bool:
     """Whether q is TRUE on every row on which p is TRUE; False when that cannot be shown."""
-    return _implies(_facts(p), _facts(q), {})
+    return _implies(compiled(p), compiled(q), {})
+
+
+def implies_facts(p: Facts, q: Expr) -> bool:
+    """The same for a left side that is compiled already."""
+    return _implies(p, compiled(q), {})
 
 
 def disjoint(p: Expr, q: Expr) -> bool:
@@ -59,10 +64,11 @@ def disjoint(p: Expr, q: Expr) -> bool:
 
 def never_true(p: Expr) -> bool:
     """Whether no row makes the predicate TRUE; False when that cannot be shown."""
-    return _never(_facts(p))
+    return _never(compiled(p))
 
 
-def _facts(expr: Expr) -> Facts:
+def compiled(expr: Expr) -> Facts:
+    """The facts of a predicate, worked out once."""
     entry = _compiled.get(id(expr))
     if entry is not None:
         return entry[1]

@@ -40,6 +40,7 @@ from skipstone.predicate.expr import (
     is_opaque,
     type_of,
 )
+from skipstone.predicate.limits import leaves
 from skipstone.predicate.patterns import NotPortable, pattern_of, segments
 from skipstone.predicate.types import BOOLEAN, STRING, Kind
 
@@ -48,6 +49,7 @@ __all__ = ["conjuncts", "negate", "normalize", "normalize_filter"]
 TRUE, FALSE, NULL = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
 _MIRRORED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_MOST_NULL_TESTS = 200
 _PLAIN_REGEX = re.compile(r"(\^?)([A-Za-z0-9 _-]+)")
 
 _key = lru_cache(maxsize=65536)(canonical_text)
@@ -122,10 +124,18 @@ def _null_is_false(normal: Expr) -> Expr:
             return _in(arg, values[:-1])
         case Comparison("<=>", arg, literal) if literal == TRUE:
             return _null_is_false(arg)
+        case Comparison("<=>", arg, literal) if literal == FALSE:
+            return _null_is_false(negate(arg))
+        case Not(Comparison("<=>", arg, literal)) if literal in (TRUE, FALSE) and _is_structure(arg):
+            return _null_is_false(_junction(Or, [_is_null(arg), negate(arg) if literal == TRUE else arg]))
         case Call("coalesce", (arg, literal)) if literal == FALSE:
             return _null_is_false(arg)
         case _:
             return FALSE if normal == NULL else normal
+
+
+def _is_structure(expr: Expr) -> bool:
+    return isinstance(expr, And | Or | Not | Comparison | In | Like | Match)
 
 
 def _folded(expr: Expr) -> Expr:
@@ -182,13 +192,50 @@ def _by_value(literal: Literal) -> tuple[str, bool, object]:
 
 
 def _is_null(arg: Expr) -> Expr:
+    """The normal form of ``arg IS NULL``, given a normal form: taken apart into NULL tests of scalars.
+
+    The two are equal on every row, by the tables of three-valued logic:
+
+    * A comparison other than ``<=>`` is NULL if and only if a side is; ``<=>`` never is. A match is NULL if
+      and only if its argument is, and so is an IN without NULL in its list. With NULL in it, IN is NULL for a
+      NULL argument and for every argument that is no member. (Not for NaN, for which Spark answers FALSE or
+      NULL depending on how it evaluates IN: over floating types such an IN stays as it is.)
+    * NOT p is NULL if and only if p is.
+    * An AND is NULL if and only if some part is NULL and none is FALSE; "not FALSE" is ``p IS NULL OR p``,
+      which is never NULL itself. An OR likewise: some part is NULL and none is TRUE.
+
+    Scalars are not taken apart: ``a + b`` may be NULL where neither side is, if it overflows, and a cast
+    where it fails. What would become very large stays as it is.
+    """
     match arg:
         case Literal(value):
             return TRUE if value is None else FALSE
-        case IsNull() | Not(IsNull()):
+        case IsNull() | Not(IsNull()) | Comparison("<=>"):
             return FALSE
+        case Not(inner):
+            return _is_null(inner)
+        case Comparison(_, left, right):
+            return _junction(Or, [_is_null(left), _is_null(right)])
+        case Like(inner) | Match(arg=inner):
+            return _is_null(inner)
+        case In(inner, values) if values and values[-1].value is not None:
+            return _is_null(inner)
+        case In(inner, values) if len(values) > 1 and not type_of(inner).floating:
+            return _junction(Or, [_is_null(inner), negate(_in(inner, values[:-1]))])
+        case And(args) | Or(args) if _null_test_size(arg) <= _MOST_NULL_TESTS:
+            nulls = [_is_null(part) for part in args]
+            harmless = args if isinstance(arg, And) else [negate(part) for part in args]
+            each = (_junction(Or, [null, part]) for null, part in zip(nulls, harmless, strict=True))
+            return _junction(And, [_junction(Or, nulls), *each])
         case _:
             return IsNull(arg)
+
+
+def _null_test_size(normal: Expr) -> int:
+    """How many predicates there are in the null test of a predicate."""
+    if not isinstance(normal, And | Or):
+        return 1
+    return sum(2 * _null_test_size(part) + leaves(part) for part in normal.args)
 
 
 def _like(arg: Expr, pattern: str, escape: str) -> Expr:

@@ -19,7 +19,8 @@ Let the filter be a conjunction. A block is skipped if one of these rules it out
 
 Cost: a few vector operations over all blocks for each atom; implication is asked once per feature
 and conjunction, never per block. Cheap rules come first, the others see only the surviving blocks if
-these are few. ORs are judged in context for at most ``BRANCHES`` branches, beyond that on their own.
+these are few. What grows faster than the filter has a budget (:mod:`~skipstone.predicate.budget`): when it is
+spent, the ORs that are left were judged by themselves only, and the decision says so.
 
 Example: with bounds 0 to 9 of ``x`` the block is skipped for ``x > 20``, and for ``x IN (7, 99) AND x > 8``.
 """
@@ -33,16 +34,20 @@ import numpy as np
 import numpy.typing as npt
 
 from skipstone.predicate.admitted import admitted
+from skipstone.predicate.alternatives import Alternatives
 from skipstone.predicate.blocks import BlockSet
+from skipstone.predicate.budget import Budget
+from skipstone.predicate.context import Context
 from skipstone.predicate.expr import Expr, Literal
 from skipstone.predicate.findings import Finding
+from skipstone.predicate.limits import too_complex
 from skipstone.predicate.masks import spread
 from skipstone.predicate.normalize import conjuncts
 from skipstone.predicate.reasons import MIGHT_MATCH, Answer, Code, Decision, Reason, reason
 from skipstone.predicate.rules import Rules
 from skipstone.predicate.scope import Scope
 from skipstone.predicate.types import BOOLEAN
-from skipstone.predicate.unused import too_complex, unused_predicates
+from skipstone.predicate.unused import curtailed, unused_predicates
 
 __all__ = ["prune", "prune_block"]
 
@@ -50,20 +55,30 @@ TRUE = Literal(True, BOOLEAN)
 _MOST_REASONS = 30_000
 
 
-def prune(filter: Expr, blocks: BlockSet) -> Decision:
-    """Decide for every block whether rows might satisfy the filter, and say why not."""
+def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> Decision:
+    """Decide for every block whether rows might satisfy the filter, and say why not.
+
+    The ``budget`` bounds the work that is more than linear in the filter.
+    """
     parts = conjuncts(filter)
     usable = tuple(part for part in parts if not too_complex(part))
-    ledger = _Ledger(Rules(Scope(blocks)), np.zeros(len(blocks), np.int16))
-    cheap = [part for part in usable if _is_cheap(part, ledger.rules.scope)]
+    ledger = _Ledger(Rules(Scope(blocks), budget or Budget()), np.zeros(len(blocks), np.int16))
+    cheap: list[Expr] = []
+    others: list[Expr] = []
+    for part in usable:
+        (cheap if _is_cheap(part, ledger.rules.scope) else others).append(part)
     if blocks.has_empty:
         ledger.record([Finding(blocks.rows == 0, Code.NO_ROWS, None, TRUE)])
-    ledger.record(finding for part in cheap for finding in ledger.rules.alone(part))
-    for part in sorted((part for part in usable if part not in cheap), key=_ranges):
-        ledger.record(ledger.survivors().alone(part))
-    rules = ledger.survivors()
-    ledger.record(rules.together(usable))
-    unused = unused_predicates(parts, blocks, rules.implied)
+    ledger.record(finding for part in cheap for finding in ledger.rules.atom(part))
+    for part in sorted(others, key=_ranges):
+        ledger.record(ledger.survivors().atom(part))
+    top, rules = Context(usable), ledger.survivors()
+    ledger.record(rules.together(top))
+    alternatives = Alternatives(ledger.survivors())
+    ledger.record(alternatives.judge(top))
+    unused = unused_predicates(parts, blocks, ledger.rules.implied)
+    if not np.all(ledger.verdict):
+        unused += curtailed(tuple(alternatives.curtailed | ledger.rules.curtailed))
     return Decision(ledger.verdict != 0, ledger.verdict, tuple(ledger.reasons), unused)
 
 
@@ -98,14 +113,15 @@ class _Ledger:
         """The rules, over fewer blocks once most blocks of their scope are ruled out."""
         alive = len(self.verdict) - np.count_nonzero(self.verdict)
         if alive < len(self.rules.scope) // 2:
-            self.rules = Rules(Scope(self.rules.scope.blocks, np.flatnonzero(self.verdict == 0)))
+            left = Scope(self.rules.scope.blocks, np.flatnonzero(self.verdict == 0))
+            self.rules = Rules(left, self.rules.budget, self.rules.implied, self.rules.curtailed)
         return self.rules
 
     def record(self, findings: Iterable[Finding]) -> None:
         """Give every block that is newly ruled out the first reason for it."""
         kept: list[Finding] = []
         for finding in findings:
-            if finding.mask is not False and len(kept) + len(self.reasons) < _MOST_REASONS:
+            if np.any(finding.mask) and len(kept) + len(self.reasons) < _MOST_REASONS:
                 kept.append(finding)
             if finding.mask is True:
                 break

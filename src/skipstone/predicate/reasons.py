@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skipstone.predicate.expr import And, Comparison, Expr, IsNull, Literal
-from skipstone.predicate.render import to_sql
+from skipstone.predicate.readable import plain_constants, readable
 from skipstone.predicate.types import BOOLEAN
 
 __all__ = ["MIGHT_MATCH", "Answer", "Code", "Decision", "Reason", "Unused", "UnusedCode", "reason"]
@@ -48,6 +48,7 @@ class UnusedCode(Enum):
     NOT_MONOTONE = "not monotone"
     NO_BOUNDS = "no bounds"
     TOO_COMPLEX = "too complex"
+    BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,16 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A predicate that no block could be judged by; ``detail`` is the code of an opaque part."""
+    """A predicate that no block could be judged by.
+
+    ``detail`` is the code of an opaque part; ``subject`` the expression that statistics are missing of.
+    """
 
     predicate: Expr
     code: UnusedCode
     sentence: str
     detail: str = ""
+    subject: Expr | None = None
 
 
 MIGHT_MATCH = Reason(Code.ROWS_MIGHT_MATCH, "rows might match", Literal(True, BOOLEAN))
@@ -92,8 +97,8 @@ class Decision:
 
 def reason(code: Code, subject: Expr | None, predicate: Expr, text: str = "") -> Reason:
     """The reason with its sentence; ``subject`` is what the statistics are about."""
-    condition = to_sql(predicate)
-    name = to_sql(subject) if subject is not None else ""
+    condition = readable(predicate)
+    name = readable(subject) if subject is not None else ""
     match code:
         case Code.NO_ROWS:
             sentence = "the block has no rows"
@@ -104,14 +109,14 @@ def reason(code: Code, subject: Expr | None, predicate: Expr, text: str = "") ->
         case Code.NULL_COUNT:
             sentence = f"{name} is always NULL, so {condition} is never true"
         case Code.MIN_MAX if subject is None and isinstance(predicate, Comparison):
-            sides = f"{to_sql(predicate.left)} and {to_sql(predicate.right)}"
+            sides = f"{readable(predicate.left)} and {readable(predicate.right)}"
             sentence = f"min/max of {sides} cannot satisfy {condition}"
         case Code.MIN_MAX:
             sentence = f"min/max of {name or condition} cannot satisfy {condition}"
         case Code.VALUE_SET:
             sentence = f"no value of {name} satisfies {condition}"
         case Code.FEATURE:
-            sentence = f"no row has the feature {text or condition}"
+            sentence = f"no row has the feature {plain_constants(text) or condition}"
         case Code.COMBINED if isinstance(predicate, And):
             sentence = f"min/max of {name} cannot satisfy {condition} together"
         case _:

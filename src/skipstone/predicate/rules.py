@@ -1,4 +1,4 @@
-"""The rules by which a conjunction rules blocks out, with ORs judged inside their conjunction.
+"""The rules by which a conjunction rules blocks out, by its conjuncts one by one and together.
 
 A conjunction is judged by its *fresh* conjuncts: at the top all of them, inside a branch of an OR those
 of the branch. Whatever the other conjuncts rule out by themselves has been ruled out outside already,
@@ -8,14 +8,16 @@ value set, in the implication of a feature.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 
-from skipstone.predicate.admitted import Admitted, admitted
+from skipstone.predicate.admitted import admitted
 from skipstone.predicate.blocks import ValueSets, Words
+from skipstone.predicate.budget import Budget
+from skipstone.predicate.context import Context
 from skipstone.predicate.exclude import excluded, excluded_pair
 from skipstone.predicate.expr import (
     And,
@@ -30,8 +32,10 @@ from skipstone.predicate.expr import (
     type_of,
 )
 from skipstone.predicate.findings import Finding, atom
-from skipstone.predicate.implies import implies
-from skipstone.predicate.masks import Mask, both, either, negated
+from skipstone.predicate.implies import implies_facts
+from skipstone.predicate.limits import leaves
+from skipstone.predicate.masks import Mask, either, negated
+from skipstone.predicate.normalize import TRUE
 from skipstone.predicate.nullness import not_null
 from skipstone.predicate.reasons import Code
 from skipstone.predicate.scope import Scope
@@ -39,36 +43,38 @@ from skipstone.predicate.value_sets import only_about, satisfied, without_member
 
 __all__ = ["Rules"]
 
-BRANCHES = 128
-DEPTH = 4
 _NAMED_FEATURES = 16
-
-Parts = tuple[Expr, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Rules:
-    """The rules over one scope. ``implied`` collects the features that served in any context."""
+    """The rules over one scope. ``implied`` collects the features that served in any context.
+
+    ``curtailed`` are the ORs that were not compared with every feature, for want of budget.
+    """
 
     scope: Scope
+    budget: Budget = field(default_factory=Budget)
     implied: set[int] = field(default_factory=set)
-    _branches_left: int = BRANCHES
+    curtailed: dict[Expr, None] = field(default_factory=dict)
     _atoms: dict[Expr, list[Finding]] = field(default_factory=dict)
     _alone: dict[Expr, Mask] = field(default_factory=dict)
     _about: dict[Expr, list[int]] = field(default_factory=dict)
     _members: dict[tuple[Expr, Expr], tuple[Words, bool]] = field(default_factory=dict)
     _sets: dict[Expr, ValueSets] = field(default_factory=dict)
+    _sets_met: dict[tuple[int, int], tuple[Words, bool]] = field(default_factory=dict)
+    _contexts: list[Context] = field(default_factory=list)
+    """Held so that no other context gets the id of one that is remembered."""
 
-    def alone(self, part: Expr) -> Iterator[Finding]:
+    def together(self, context: Context, *, features: bool = True) -> Iterator[Finding]:
+        """What more the fresh conjuncts rule out together, and with those outside."""
+        yield from self._meets(context)
+        yield from self._value_sets(context)
+        if features and self.scope.blocks.features:
+            yield from self._features(context)
+
+    def atom(self, part: Expr) -> list[Finding]:
         """What rules blocks out by one conjunct alone."""
-        yield from self._atom(part)
-
-    def together(self, parts: Parts) -> Iterator[Finding]:
-        """What more the conjuncts rule out together, and by the branches of their ORs."""
-        yield from self._together(parts, parts, set())
-        yield from self._alternatives(parts, _ors(parts), DEPTH)
-
-    def _atom(self, part: Expr) -> list[Finding]:
         if (known := self._atoms.get(part)) is None:
             known = self._atoms[part] = list(self._judge_atom(part))
         return known
@@ -89,49 +95,47 @@ class Rules:
         match part:
             case Comparison(op=op, left=left, right=right):
                 pass
-            case Not(arg=Comparison(op="=", left=left, right=right)):
-                op = "!="
+            case Not(arg=Comparison(op=("=" | "<=>") as denied, left=left, right=right)):
+                op = "!=" if denied == "=" else "not <=>"
             case _:
                 return
         if type_of(left) == type_of(right) and type_of(left).ordered:
             mask = excluded_pair(op, self.scope.bounds(left), self.scope.bounds(right))
             yield Finding(mask, Code.MIN_MAX, None, part)
 
-    def _together(self, parts: Parts, fresh: Parts, served: set[int]) -> Iterator[Finding]:
-        yield from self._meets(parts, fresh)
-        yield from self._value_sets(parts, fresh)
-        yield from self._features(parts, fresh, served)
-
-    def _meets(self, parts: Parts, fresh: Parts) -> Iterator[Finding]:
+    def _meets(self, context: Context) -> Iterator[Finding]:
         """All atoms over one expression at once, where that says more than one by one."""
-        groups: dict[Expr, list[tuple[Expr, Admitted]]] = {}
-        for part in parts:
-            if found := admitted(part):
-                groups.setdefault(found[0], []).append((part, found[1]))
-        for expr, members in groups.items():
-            if len(members) < 2 or not any(part in fresh for part, _ in members):
-                continue
-            met = reduce(lambda left, right: left & right, (found for _, found in members))
-            predicate = And(tuple(part for part, _ in members))
+        for expr, own in context.atoms.items():
+            met = context.met(expr)
+            if met is None or (len(own) == 1 and met == own[0][1]):
+                continue  # there is but one, or the others add nothing to it
             if met.empty:
-                yield Finding(True, Code.CONTRADICTION, None, predicate)
-            elif type_of(expr).floating or any(found.null or len(found.ranges) != 1 for _, found in members):
-                yield Finding(excluded(met, self.scope.bounds(expr)), Code.COMBINED, expr, predicate)
+                yield Finding(True, Code.CONTRADICTION, None, _all(_named(context, expr)))
+            elif not context.simple(expr):
+                mask = excluded(met, self.scope.bounds(expr))
+                yield Finding(mask, Code.COMBINED, expr, _all(_named(context, expr)))
 
-    def _value_sets(self, parts: Parts, fresh: Parts) -> Iterator[Finding]:
-        members: dict[int, list[Expr]] = {}
-        for part in parts:
-            for place in self._keys(part):
-                members.setdefault(place, []).append(part)
-        for place in sorted(members):
-            key, about = self.scope.blocks.value_keys[place], members[place]
-            if not any(part in fresh for part in about):
-                continue
-            found = [self._satisfied(part, key) for part in about]
-            words = reduce(np.bitwise_and, (each[0] for each in found))
-            null_holds = all(each[1] for each in found)
+    def _value_sets(self, context: Context) -> Iterator[Finding]:
+        for place in sorted({place for part in context.fresh for place in self._keys(part)}):
+            key = self.scope.blocks.value_keys[place]
+            words, null_holds = self._members_of(context, place)
             mask = without_member(self._narrow(key), words, null_holds, self.scope.bounds(key).null)
-            yield Finding(mask, Code.VALUE_SET, key, _all(tuple(about)))
+            about = [part for part in context.fresh if place in self._keys(part)]
+            yield Finding(mask, Code.VALUE_SET, key, _all(about))
+
+    def _members_of(self, context: Context, place: int) -> tuple[Words, bool]:
+        """The values of a dictionary that satisfy all conjuncts that are only about it; whether NULL does."""
+        if (known := self._sets_met.get((id(context), place))) is None:
+            key = self.scope.blocks.value_keys[place]
+            found = [self._satisfied(part, key) for part in context.fresh if place in self._keys(part)]
+            if context.outer is not None:
+                found.append(self._members_of(context.outer, place))
+            if not found:
+                found.append(satisfied(TRUE, key, self._narrow(key).dictionary))
+            known = reduce(np.bitwise_and, (words for words, _ in found)), all(null for _, null in found)
+            self._sets_met[id(context), place] = known
+            self._contexts.append(context)
+        return known
 
     def _keys(self, part: Expr) -> list[int]:
         """The places of the value sets that the predicate is only about."""
@@ -156,27 +160,39 @@ class Rules:
             self._sets[key] = ValueSets(sets.dictionary, words, known)
         return self._sets[key]
 
-    def _features(self, parts: Parts, fresh: Parts, served: set[int]) -> Iterator[Finding]:
+    def _features(self, context: Context) -> Iterator[Finding]:
         """Features that the conjunction implies: a block without one has no row to offer."""
         blocks = self.scope.blocks
-        if not blocks.features:
-            return
-        query = _all(parts)
-        columns = columns_of(query)
-        new = frozenset[Column]().union(*map(columns_of, fresh))
-        hits = [
-            place
-            for place, needed in enumerate(blocks.feature_columns)
-            if place not in served and needed <= columns and needed & new
-            if implies(query, blocks.features[place].predicate)
-        ]
-        served.update(hits)
+        hits = [place for place in self._candidates(context) if self._follows(context, place)]
+        context.served.update(hits)
         self.implied.update(hits)
         for place in hits[:_NAMED_FEATURES]:
             feature = blocks.features[place]
             yield Finding(self._absent([place]), Code.FEATURE, None, feature.predicate, feature.text)
         if rest := hits[_NAMED_FEATURES:]:
-            yield Finding(self._absent(rest), Code.FEATURE, None, query, f"{len(rest)} others")
+            yield Finding(self._absent(rest), Code.FEATURE, None, _all(context.fresh), f"{len(rest)} others")
+
+    def _candidates(self, context: Context) -> list[int]:
+        """The features that read a column of a fresh conjunct, and none that no conjunct reads."""
+        blocks = self.scope.blocks
+        places = {place for column in context.new_columns for place in blocks.feature_places.get(column, ())}
+        new = sorted(places - context.served)
+        return [place for place in new if blocks.feature_columns[place] <= context.columns]
+
+    def _follows(self, context: Context, place: int) -> bool:
+        """Whether the conjunction implies a feature, as far as the budget lets us see."""
+        blocks = self.scope.blocks
+        needed, feature = blocks.feature_columns[place], blocks.features[place].predicate
+        about = context.about(needed)
+        ors = [part for part in about if isinstance(part, Or)]
+        # At the top this is linear in the features. Everything else is a product of two numbers.
+        if context.outer is None or self.budget.take(len(about)):
+            if implies_facts(context.facts(needed, ors=False), feature):
+                return True
+            if not ors or self.budget.take(sum(map(leaves, ors))):
+                return bool(ors) and implies_facts(context.facts(needed, ors=True), feature)
+        self.curtailed.update(dict.fromkeys(ors))
+        return False
 
     def _absent(self, places: list[int]) -> Mask:
         """Where one of the features is known to be absent."""
@@ -186,54 +202,11 @@ class Rules:
             mask = either(mask, (self.scope.narrow(self.scope.blocks.absent[word]) & bits) != 0)
         return mask
 
-    def _alternatives(self, parts: Parts, ors: Parts, depth: int) -> Iterator[Finding]:
-        """ORs in turn; inside its branches only the later ones are judged again."""
-        for place, part in enumerate(ors):
-            assert isinstance(part, Or)
-            if admitted(part) and not self.scope.blocks.features:
-                continue  # over one expression, and judged as an atom
-            others = tuple(other for other in parts if other != part)
-            mask = self._every_branch(part, others, ors[place + 1 :], depth)
-            yield Finding(mask, Code.COMBINED, None, part)
 
-    def _every_branch(self, part: Or, others: Parts, later: Parts, depth: int) -> Mask:
-        mask: Mask = True
-        for branch in part.args:
-            mask = both(mask, self._branch(branch, others, later, depth))
-            if not np.any(mask):
-                return False
-        return mask
-
-    def _branch(self, branch: Expr, others: Parts, later: Parts, depth: int) -> Mask:
-        """Where a branch cannot hold together with the other conjuncts; alone if that gets too much."""
-        fresh = branch.args if isinstance(branch, And) else (branch,)
-        in_context = depth > 0 and self._branches_left > 0
-        if not in_context:
-            if branch not in self._alone:
-                self._alone[branch] = _any(self._branch_findings(fresh, fresh, _ors(fresh), 0))
-            return self._alone[branch]
-        self._branches_left -= 1
-        return _any(self._branch_findings((*others, *fresh), fresh, (*_ors(fresh), *later), depth - 1))
-
-    def _branch_findings(self, parts: Parts, fresh: Parts, ors: Parts, depth: int) -> Iterator[Finding]:
-        for part in fresh:
-            yield from self._atom(part)
-        yield from self._together(parts, fresh, set())
-        yield from self._alternatives(parts, ors, depth)
+def _named(context: Context, expr: Expr) -> Sequence[Expr]:
+    """The atoms about an expression, for a reason; reasons are only given at the top."""
+    return [part for part, _ in context.atoms[expr]]
 
 
-def _any(findings: Iterable[Finding]) -> Mask:
-    mask: Mask = False
-    for finding in findings:
-        mask = either(mask, finding.mask)
-        if mask is True:
-            break
-    return mask
-
-
-def _ors(parts: Parts) -> Parts:
-    return tuple(part for part in parts if isinstance(part, Or))
-
-
-def _all(parts: Parts) -> Expr:
-    return parts[0] if len(parts) == 1 else And(parts)
+def _all(parts: Sequence[Expr]) -> Expr:
+    return parts[0] if len(parts) == 1 else And(tuple(parts))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from skipstone.predicate.admitted import admitted
 from skipstone.predicate.blocks import BlockSet
+from skipstone.predicate.budget import STEPS
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -23,20 +24,14 @@ from skipstone.predicate.expr import (
     type_of,
     walk,
 )
+from skipstone.predicate.limits import MOST_NODES, too_complex
 from skipstone.predicate.ranges import ALL
+from skipstone.predicate.readable import plain_constants, readable
 from skipstone.predicate.reasons import Unused, UnusedCode
-from skipstone.predicate.render import to_sql
 from skipstone.predicate.scope import Scope
 from skipstone.predicate.value_sets import only_about
 
-__all__ = ["MOST_NODES", "too_complex", "unused_predicates"]
-
-MOST_NODES = 20_000
-
-
-def too_complex(part: Expr) -> bool:
-    """Whether a predicate is so large that judging it would take longer than reading."""
-    return sum(1 for node in walk(part) if not isinstance(node, Literal)) > MOST_NODES
+__all__ = ["curtailed", "unused_predicates"]
 
 
 def unused_predicates(
@@ -55,6 +50,15 @@ def unused_predicates(
     return tuple(found)
 
 
+def curtailed(parts: Sequence[Expr]) -> tuple[Unused, ...]:
+    """The ORs that the work budget did not suffice for."""
+    sentence = (
+        "its alternatives were not compared with all other conditions: "
+        f"the work budget of a decision, {STEPS:,} steps, was spent"
+    )
+    return tuple(Unused(part, UnusedCode.BUDGET, sentence) for part in parts)
+
+
 def _why(part: Expr, scope: Scope) -> Unused | None:
     if too_complex(part):
         return Unused(part, UnusedCode.TOO_COMPLEX, f"the predicate has more than {MOST_NODES} nodes")
@@ -68,14 +72,17 @@ def _why(part: Expr, scope: Scope) -> Unused | None:
         return _within(part, reasons[0]) if len(reasons) == len(part.args) else None
     for node in walk(part):
         if isinstance(node, Opaque):
-            sentence = f"{node.text or 'a part'} is not understood ({node.code})"
+            text = plain_constants(node.text) or "a part"
+            if node.code == "TOO_COMPLEX":
+                return Unused(part, UnusedCode.OPAQUE, f"{text} is too much to be judged", node.code)
+            sentence = f"{text} is not understood ({node.code})"
             return Unused(part, UnusedCode.OPAQUE, sentence, node.code)
     return _why_atom(part, scope)
 
 
 def _within(part: Expr, why: Unused) -> Unused:
-    sentence = f"{to_sql(why.predicate)} cannot be judged: {why.sentence}"
-    return Unused(part, why.code, sentence, why.detail)
+    sentence = f"{readable(why.predicate)} cannot be judged: {why.sentence}"
+    return Unused(part, why.code, sentence, why.detail, why.subject)
 
 
 def _why_atom(part: Expr, scope: Scope) -> Unused | None:
@@ -99,7 +106,7 @@ def _why_atom(part: Expr, scope: Scope) -> Unused | None:
             return None
     if isinstance(inner, (Comparison, In)):
         return Unused(part, UnusedCode.TYPE_MISMATCH, "the types of the two sides differ")
-    return Unused(part, UnusedCode.NO_BOUNDS, f"no statistic can judge {to_sql(part)}")
+    return Unused(part, UnusedCode.NO_BOUNDS, f"no statistic can judge {readable(part)}")
 
 
 def _no_counts(part: Expr, expr: Expr, scope: Scope) -> Unused | None:
@@ -108,9 +115,9 @@ def _no_counts(part: Expr, expr: Expr, scope: Scope) -> Unused | None:
     if statistics is None and not isinstance(expr, Call):
         return _missing(part, expr, scope)
     if statistics is not None and not (statistics.nulls >= 0).any():
-        return Unused(part, UnusedCode.NO_STATISTICS, f"no NULL count of {to_sql(expr)}")
+        return Unused(part, UnusedCode.NO_STATISTICS, f"no NULL count of {readable(expr)}")
     if _searches_texts(part):
-        sentence = f"min/max say nothing about {to_sql(part)}; a value set or a feature would"
+        sentence = f"min/max say nothing about {readable(part)}; a value set or a feature would"
         return Unused(part, UnusedCode.NO_BOUNDS, sentence)
     if statistics is None and not scope.bounds(expr).informative:
         return _missing(part, expr, scope)
@@ -124,7 +131,7 @@ def _searches_texts(part: Expr) -> bool:
 
 
 def _missing(part: Expr, expr: Expr, scope: Scope) -> Unused:
-    name = to_sql(expr)
+    name = readable(expr)
     if isinstance(expr, Column):
         if not expr.type.ordered:
             return Unused(part, UnusedCode.UNSUPPORTED_TYPE, f"{name} has the type {expr.type}")
@@ -134,5 +141,5 @@ def _missing(part: Expr, expr: Expr, scope: Scope) -> Unused:
     for column in sorted(columns_of(expr), key=lambda column: column.path):
         if scope.statistics(column) is None:
             return _missing(part, column, scope)
-    sentence = f"min/max do not carry over to {name}; keep statistics of it"
-    return Unused(part, UnusedCode.NOT_MONOTONE, sentence)
+    sentence = f"{name} is an expression without statistics"
+    return Unused(part, UnusedCode.NOT_MONOTONE, sentence, subject=expr)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from skipstone.catalog.merge import Catalog
 from skipstone.predicate.expr import Expr
+from skipstone.predicate.limits import within_limits
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.prune import prune
 from skipstone.predicate.reasons import Decision
@@ -16,7 +17,7 @@ __all__ = ["decide"]
 
 def decide(filter: Expr, catalog: Catalog, settings: Mapping[str, str]) -> Decision:
     """Prune the catalog's blocks; those indexed under other reader settings are never skipped."""
-    decision = prune(normalize_filter(filter), catalog.blocks)
+    decision = prune(normalize_filter(within_limits(filter)), catalog.blocks)
     foreign = catalog.foreign(dict(settings))
     if not foreign.any():
         return decision

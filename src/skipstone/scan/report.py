@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
@@ -9,13 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from skipstone.catalog.merge import Catalog
+from skipstone.predicate.readable import readable
 from skipstone.predicate.reasons import Decision
 from skipstone.predicate.render import to_sql
 from skipstone.view import Cell, Grid, Share, View, Viewed, count
 
-__all__ = ["Explanation", "ScanReport", "SkipReason", "UnusedPredicate", "skip_reasons", "unused_predicates"]
+__all__ = [
+    "Explanation",
+    "ReadReason",
+    "ScanReport",
+    "SkipReason",
+    "UnusedPredicate",
+    "skip_reasons",
+    "unused_predicates",
+]
 
 Flags = npt.NDArray[np.bool_]
+_MOST_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +41,29 @@ class SkipReason:
 
 
 @dataclass(frozen=True, slots=True)
-class UnusedPredicate:
-    """A condition that could not rule out any file."""
+class ReadReason:
+    """Files that are read, and why one condition of the filter did not rule them out.
+
+    ``predicate`` is exact SQL. ``remedy`` is a command that would help, if there is one.
+    """
 
     predicate: str
     code: str
     sentence: str
+    files: int
+    rows: int
+    bytes: int
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedPredicate:
+    """A condition that could not rule out any file; ``predicate`` is exact SQL, ``text`` is for people."""
+
+    predicate: str
+    code: str
+    sentence: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +73,8 @@ class ScanReport:
     ``files_total`` are the table's, ``files_pruned`` those that Spark or Delta left out by themselves,
     ``files_unindexed`` those that are read because the catalog has no entry for them, ``files_foreign`` those
     that are read because they were indexed under other reader settings. ``failure`` is the sentence that
-    says why nothing was skipped.
+    says why nothing was skipped. ``filter`` is exact SQL, ``filter_text`` the same for people. ``read`` has,
+    for every condition, the files that it could not rule out.
     """
 
     root: str
@@ -61,18 +90,20 @@ class ScanReport:
     unused: tuple[UnusedPredicate, ...] = ()
     failure: str = ""
     files_foreign: int = 0
+    read: tuple[ReadReason, ...] = ()
+    filter_text: str = ""
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
         yield f"scan of {self.root}"
-        yield f"  filter: {self.filter}"
+        yield f"  filter: {self.filter_text or self.filter}"
         yield (
             f"  files: {self.files_read:,} of {self.files_total:,} read "
             f"({self.files_pruned:,} pruned by Spark, {self.files_skipped:,} skipped by skipstone)"
         )
         yield f"  bytes: {self.bytes_read:,} of {self.bytes_total:,} read"
-        for reason in self.skipped:
-            yield f"  skipped {reason.files:,}: {reason.sentence} [{reason.code}]"
+        yield from _listed(self.skipped, "skipped")
+        yield from _listed(self.read, "read")
         if self.files_unindexed:
             yield f"  read {self.files_unindexed:,} without an entry: index to judge them [NOT_INDEXED]"
         if self.files_foreign:
@@ -80,10 +111,20 @@ class ScanReport:
                 f"  read {self.files_foreign:,} indexed under other settings of the Parquet reader: "
                 "index under these to judge them [OTHER_SETTINGS]"
             )
-        for unused in self.unused:
-            yield f"  not used: {unused.predicate}: {unused.sentence} [{unused.code}]"
+        yield from self._unused_lines()
         if self.failure:
             yield f"  everything is read: {self.failure}"
+        for remedy in dict.fromkeys(reason.remedy for reason in self.read if reason.remedy):
+            yield f"  to skip more: {remedy}"
+
+    def _unused_lines(self) -> Iterator[str]:
+        """Conditions that were of no use and do not say so as the reason why files are read."""
+        said = {(reason.predicate, reason.code) for reason in self.read}
+        left = [unused for unused in self.unused if (unused.predicate, unused.code) not in said]
+        for (code, sentence), count in Counter((each.code, each.sentence) for each in left).items():
+            text = next(each.text for each in left if (each.code, each.sentence) == (code, sentence))
+            others = f" and {count - 1:,} more" if count > 1 else ""
+            yield f"  not used: {text}{others}: {sentence} [{code}]"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,6 +188,18 @@ def skip_reasons(decision: Decision, catalog: Catalog, skipped: Flags) -> tuple[
 def unused_predicates(decision: Decision) -> tuple[UnusedPredicate, ...]:
     """The conditions that ruled nothing out."""
     return tuple(
-        UnusedPredicate(to_sql(unused.predicate), unused.detail or unused.code.name, unused.sentence)
+        UnusedPredicate(
+            to_sql(unused.predicate),
+            unused.detail or unused.code.name,
+            unused.sentence,
+            readable(unused.predicate, 120),
+        )
         for unused in decision.unused
     )
+
+
+def _listed(reasons: tuple[SkipReason, ...] | tuple[ReadReason, ...], word: str) -> Iterator[str]:
+    for reason in reasons[:_MOST_LINES]:
+        yield f"  {word} {reason.files:,}: {reason.sentence} [{reason.code}]"
+    if len(reasons) > _MOST_LINES:
+        yield f"  {word}: {len(reasons) - _MOST_LINES:,} more reasons, all in --json"

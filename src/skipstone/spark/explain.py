@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 
+from skipstone.predicate.limits import within_limits
+from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
-from skipstone.scan.report import Explanation, ScanReport, skip_reasons, unused_predicates
+from skipstone.scan.partitions import partition_filter
+from skipstone.scan.read_reasons import ReadFiles, read_reasons
+from skipstone.scan.report import (
+    Explanation,
+    Flags,
+    ScanReport,
+    skip_reasons,
+    unused_predicates,
+)
 from skipstone.spark.query_text import query_frame
 from skipstone.spark.runtime import Question, Runtime
 from skipstone.spark.scans import DecidedScan, scans_of
@@ -21,12 +34,9 @@ def explain_query(spark: SparkSession, runtime: Runtime, query: str | DataFrame)
 
 def _report(runtime: Runtime, scan: DecidedScan) -> ScanReport:
     figures = scan.figures
-    failed = bool(figures["failure"]) or scan.question is None
-    catalog = runtime.catalog(scan.root)
-    decision = None if scan.question is None or failed else runtime.decision(scan.question)
-    return ScanReport(
+    report = ScanReport(
         root=scan.root,
-        filter="" if scan.question is None else to_sql(scan.question.filter),
+        filter="",
         files_total=figures["files_total"],
         files_pruned=figures["files_total"] - figures["files_offered"],
         files_skipped=figures["files_offered"] - figures["files_kept"],
@@ -34,13 +44,41 @@ def _report(runtime: Runtime, scan: DecidedScan) -> ScanReport:
         files_unindexed=figures["files_unindexed"],
         bytes_total=figures["bytes_total"],
         bytes_read=figures["bytes_kept"],
-        skipped=() if decision is None else skip_reasons(decision, catalog, scan.skipped),
-        unused=() if decision is None else unused_predicates(decision),
         failure=figures["failure"],
-        files_foreign=0 if scan.question is None else _foreign(runtime, scan, scan.question),
+    )
+    return report if scan.question is None else _with_reasons(report, runtime, scan, scan.question)
+
+
+def _with_reasons(report: ScanReport, runtime: Runtime, scan: DecidedScan, question: Question) -> ScanReport:
+    """The report with the filter, and with the reasons unless everything is read because of a failure."""
+    catalog = runtime.catalog(scan.root)
+    foreign = catalog.foreign(dict(question.settings)) & scan.offered
+    filter_ = within_limits(question.filter)
+    report = replace(
+        report, filter=to_sql(filter_), filter_text=readable(filter_), files_foreign=int(foreign.sum())
+    )
+    if report.failure:
+        return report
+    decision = runtime.decision(question)
+    partitions = frozenset(question.names.resolve((), name).path for name in scan.figures["partitions"])
+    pruned = _pruned_by_spark(runtime, scan, question, partitions)
+    files = scan.offered & ~scan.skipped & ~foreign
+    read = ReadFiles(question.filter, scan.root, files, int((scan.offered & ~pruned).sum()), partitions)
+    return replace(
+        report,
+        files_pruned=report.files_pruned + int(pruned.sum()),
+        files_skipped=report.files_skipped - int(pruned.sum()),
+        skipped=skip_reasons(decision, catalog, scan.skipped & ~pruned),
+        unused=unused_predicates(decision),
+        read=read_reasons(read, catalog, decision),
     )
 
 
-def _foreign(runtime: Runtime, scan: DecidedScan, question: Question) -> int:
-    foreign = runtime.catalog(scan.root).foreign(dict(question.settings))
-    return int((foreign & scan.offered).sum())
+def _pruned_by_spark(
+    runtime: Runtime, scan: DecidedScan, question: Question, partitions: frozenset[tuple[str, ...]]
+) -> Flags:
+    """Files that are skipped and that Spark would have left out by their partition anyway."""
+    filter_ = partition_filter(question.filter, partitions)
+    if filter_ is None:
+        return np.zeros(len(scan.skipped), np.bool_)
+    return runtime.decision(replace(question, filter=filter_)).skip & scan.skipped

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skipstone.predicate.expr import And, Expr
-from skipstone.predicate.render import to_sql
+from skipstone.predicate.readable import readable
 from skipstone.workload.augment import Augmented
 from skipstone.workload.eliminate import Elimination
 from skipstone.workload.mining import Mined
@@ -108,4 +108,4 @@ def _nearest(
     taken = (mined.queries[kept] & mined.queries[place]) @ sets.weights
     best = kept[int(np.argmax(taken))]
     parts = tuple(sets.predicates[item] for item in augmented.strictest(mined.sets[best]))
-    return f"; most of them: {to_sql(And(parts) if len(parts) > 1 else parts[0])}"
+    return f"; most of them: {readable(And(parts) if len(parts) > 1 else parts[0])}"

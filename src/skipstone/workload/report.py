@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skipstone.predicate.expr import And, Expr
+from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
 from skipstone.view import Grid, Share, View, Viewed
 from skipstone.workload.analysis import Analysis
@@ -132,12 +133,12 @@ class AnalysisReport(Viewed):
 
     def _predicates(self) -> str:
         uses = self.analysis.predicates
-        rows = [(f"{use.used:g}", f"{use.support:g}", to_sql(use.predicate)) for use in uses[:MOST_ROWS]]
+        rows = [(f"{use.used:g}", f"{use.support:g}", readable(use.predicate)) for use in uses[:MOST_ROWS]]
         return text_table("Predicates", ("used", "subsumes", "predicate"), rows, len(uses) - len(rows))
 
     def _features(self) -> str:
         rows = [
-            (f"F{place}", f"{feature.weight:g}", f"{feature.gain:g}", to_sql(feature.predicate))
+            (f"F{place}", f"{feature.weight:g}", f"{feature.gain:g}", readable(feature.predicate))
             for place, feature in enumerate(self.analysis.features, 1)
         ]
         return text_table("Features", ("", "weight", "I(F)", "predicate"), rows)

@@ -21,7 +21,7 @@ from typing import TypeVar
 import numpy as np
 
 from skipstone.predicate.expr import Expr
-from skipstone.predicate.render import to_sql
+from skipstone.predicate.readable import readable
 from skipstone.workload.candidates import (
     GAMMA,
     THETA,
@@ -157,7 +157,7 @@ def _choose_z(
     found = traverse(edges, [each.frequency for each in varied], MOST_Z)
     for place, owner in sorted(found.correlated.items()):
         each = varied[place]
-        sentence = f"rows in the order of {to_sql(varied[owner].expr)} are in its order too"
+        sentence = f"rows in the order of {readable(varied[owner].expr)} are in its order too"
         more.append(NotChosen(each.expr, "z", each.frequency, "CORRELATED", sentence, each.points))
     for each in (*(varied[place] for place in found.rest), *late):
         sentence = f"{MOST_Z} expressions are asked for more often, and more dimensions would weaken each"
@@ -191,7 +191,7 @@ def _choose_sop(
     np.fill_diagonal(edges, False)
     found = traverse(edges, [each.frequency for each in names], MOST_SOP)
     for place, owner in sorted(found.correlated.items()):
-        sentence = f"the sampled rows tell it hardly apart from {to_sql(names[owner].predicate)}"
+        sentence = f"the sampled rows tell it hardly apart from {readable(names[owner].predicate)}"
         each = names[place]
         more.append(NotChosen(each.predicate, "sop", each.frequency, "CORRELATED", sentence))
     for place in found.rest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
 from skipstone.workload.candidates import NotChosen
 from skipstone.workload.selection import Selection
@@ -45,8 +46,8 @@ def _not_chosen(each: NotChosen) -> dict[str, Any]:
 
 def selection_text(selection: Selection) -> str:
     """Tables for a terminal."""
-    z = [(f"{each.frequency:g}", f"{each.points:,}", to_sql(each.expr)) for each in selection.z]
-    sop = [(f"{each.frequency:g}", to_sql(each.predicate)) for each in selection.sop]
+    z = [(f"{each.frequency:g}", f"{each.points:,}", readable(each.expr)) for each in selection.z]
+    sop = [(f"{each.frequency:g}", readable(each.predicate)) for each in selection.sop]
     theta = selection.thresholds.theta
     return "\n\n".join(
         (
@@ -68,5 +69,5 @@ def selection_text(selection: Selection) -> str:
 
 
 def _reasons(title: str, listed: Sequence[NotChosen]) -> str:
-    rows = [(f"{each.frequency:g}", each.code, to_sql(each.expr)) for each in listed[:MOST_ROWS]]
+    rows = [(f"{each.frequency:g}", each.code, readable(each.expr)) for each in listed[:MOST_ROWS]]
     return text_table(title, ("queries", "reason", "candidate"), rows, len(listed) - len(rows))

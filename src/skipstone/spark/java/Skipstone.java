@@ -175,7 +175,21 @@ public final class Skipstone {
                 + ",\"files_total\":" + filesTotal + ",\"bytes_total\":" + bytesTotal
                 + ",\"files_offered\":" + filesOffered + ",\"bytes_offered\":" + bytesOffered
                 + ",\"files_kept\":" + filesKept + ",\"bytes_kept\":" + bytesKept
-                + ",\"files_unindexed\":" + filesUnindexed + ",\"bytes_unindexed\":" + bytesUnindexed + "}";
+                + ",\"files_unindexed\":" + filesUnindexed + ",\"bytes_unindexed\":" + bytesUnindexed
+                + ",\"partitions\":[" + partitions() + "]}";
+        }
+
+        /** The names of the columns that the table is partitioned by. */
+        private String partitions() {
+            if (relation == null) {
+                return "";
+            }
+            String[] names = ((HadoopFsRelation) relation.relation()).partitionSchema().fieldNames();
+            StringBuilder out = new StringBuilder();
+            for (int i = 0; i < names.length; i++) {
+                out.append(i == 0 ? "" : ",").append(quote(names[i]));
+            }
+            return out.toString();
         }
 
         /** Positions of the catalog entries that this scan was offered, as little-endian bits. */
