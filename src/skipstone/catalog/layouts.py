@@ -13,8 +13,10 @@ from typing import Any
 from skipstone.catalog.segment import FORMAT
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import SkipstoneError
+from skipstone.predicate.codec import from_json
+from skipstone.predicate.expr import Expr
 
-__all__ = ["LayoutRecord", "has_layout", "load_layout", "save_layout"]
+__all__ = ["LayoutRecord", "filters_of_layout", "has_layout", "load_layout", "save_layout"]
 
 _LAYOUTS = f"{FOLDER}/layouts"
 
@@ -51,6 +53,18 @@ def save_layout(store: FileStore, record: LayoutRecord) -> None:
     """Store a layout under its id."""
     data = {"format": FORMAT, **asdict(record)}
     store.write(f"{_LAYOUTS}/{record.id}.json", json.dumps(data).encode())
+
+
+def filters_of_layout(record: LayoutRecord) -> tuple[tuple[tuple[Expr, float], ...], tuple[str, ...]]:
+    """The filters that a layout was fitted for, with their weights, and those that cannot be read as text."""
+    found: list[tuple[Expr, float]] = []
+    unreadable: list[str] = []
+    for filter_, weight in record.workload:
+        try:
+            found.append((from_json(filter_), weight))
+        except ValueError:
+            unreadable.append(json.dumps(filter_))
+    return tuple(found), tuple(unreadable)
 
 
 def has_layout(store: FileStore, layout: str) -> bool:

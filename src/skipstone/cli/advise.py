@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from skipstone.cli.output import print_json, progress, warn
+from skipstone.cli.output import print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
+from skipstone.cli.wishes import (
+    BlockRows,
+    Dialect,
+    NumFeatures,
+    PartitionBy,
+    Queries,
+    read_workload,
+    warn_unusable,
+)
 
 __all__ = ["run"]
 
@@ -31,8 +39,7 @@ def run(
             num_features=num_features,
             progress=told,
         )
-    for broken in advice.unusable:
-        warn(f"{queries}, {broken}")
+    warn_unusable(queries, advice.unusable)
     if as_json:
         print_json(advice.to_dict())
     else:

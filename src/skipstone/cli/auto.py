@@ -9,9 +9,10 @@ import typer
 from skipstone.catalog.decisions import Decision
 from skipstone.cli.output import count, megabytes, print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows
+from skipstone.cli.wishes import BlockRows, warn_unusable
 from skipstone.optimize.auto_status import AutoStatus
 from skipstone.optimize.policy import Policy
+from skipstone.workload.queries import BrokenQuery
 
 __all__ = ["render_decision", "render_status", "run"]
 
@@ -90,6 +91,7 @@ def run(
 
 
 def _show(decision: Decision, as_json: bool) -> None:
+    warn_unusable(None, [BrokenQuery(**each) for each in decision.numbers.get("unusable", ())])
     if as_json:
         print_json(decision.to_dict())
     else:

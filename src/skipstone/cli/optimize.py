@@ -8,7 +8,15 @@ import typer
 
 from skipstone.cli.output import count, print_json, progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, Dialect, NumFeatures, PartitionBy, Queries, read_workload
+from skipstone.cli.wishes import (
+    BlockRows,
+    Dialect,
+    NumFeatures,
+    PartitionBy,
+    Queries,
+    read_workload,
+    warn_unusable,
+)
 from skipstone.optimize.run import OptimizeReport
 
 __all__ = ["render", "run"]
@@ -57,6 +65,7 @@ def run(
                 progress=told,
                 curve=curve,
             )
+    warn_unusable(queries, report.unusable)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import skipstone
+from skipstone.cli.output import warn
 from skipstone.workload import Workload
+from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries", "read_workload"]
+__all__ = ["BlockRows", "Dialect", "NumFeatures", "PartitionBy", "Queries", "read_workload", "warn_unusable"]
 
 Queries = Annotated[
     Path | None,
@@ -27,6 +30,12 @@ PartitionBy = Annotated[
 NumFeatures = Annotated[
     int | None, typer.Option(min=1, help="How many features to mine; cross-validated if not given.")
 ]
+
+
+def warn_unusable(queries: Path | None, unusable: Iterable[BrokenQuery]) -> None:
+    """Name the statements that cannot be used, or not wholly."""
+    for broken in unusable:
+        warn(f"{queries or 'the query log'}, {broken}")
 
 
 def read_workload(queries: Path | None, dialect: str) -> Workload | None:

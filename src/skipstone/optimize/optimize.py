@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from skipstone.catalog.layouts import LayoutRecord, load_layout
+from skipstone.catalog.layouts import LayoutRecord, filters_of_layout, load_layout
 from skipstone.errors import SkipstoneError
 from skipstone.optimize.advise import AS_IT_LIES, Advice
 from skipstone.optimize.cost_store import load_model
 from skipstone.optimize.economy import economy_of
-from skipstone.optimize.prepare import Prepared, Wishes, prepare
+from skipstone.optimize.prepare import Prepared, Wishes
 from skipstone.optimize.run import OptimizeReport, fit, rewrite_table
 from skipstone.optimize.unclustered import newest_layout, unclustered_files
+from skipstone.optimize.usable import prepare_usable
 from skipstone.predicate.blocks import Counts
-from skipstone.predicate.codec import from_json
 from skipstone.spark import SparkSession
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.progress import Progress
@@ -49,7 +49,7 @@ def optimize_table(
         )
     places = np.arange(len(files.files)) if chosen is None else chosen
     started = clock()
-    prepared = prepare(spark, files, entries, unusable, wishes, places)
+    prepared = prepare_usable(spark, files, entries, unusable, wishes, places)
     economy = economy_of(spark, runtime, files, places, load_model(spark), entries)
     name, fitted, advice = fit(spark, prepared, places, layout, progress, economy)
     fit_seconds = clock() - started
@@ -66,6 +66,7 @@ def optimize_table(
             "rows": rewritten.rows,
             "rewrite_seconds": clock() - started,
             "version": rewritten.version,
+            "unusable": prepared.unusable,
         }
     )
 
@@ -87,6 +88,7 @@ def _report(
         fit_seconds=fit_seconds,
         rewrite_seconds=0.0,
         version=-1,
+        unusable=prepared.unusable,
     )
 
 
@@ -136,9 +138,11 @@ def optimize_new(
     for part in ready:
         files = reopen()
         places = _waiting(runtime, files, record)[part]
-        workload, wishes = _entries(record, files), _wishes(record)
+        (workload, unusable), wishes = _entries(record, files), _wishes(record)
         reports.append(
-            optimize_table(spark, runtime, files, workload, (), record.strategy, wishes, progress, places)
+            optimize_table(
+                spark, runtime, files, workload, unusable, record.strategy, wishes, progress, places
+            )
         )
     return _together(reports)
 
@@ -161,14 +165,24 @@ def _together(reports: Sequence[OptimizeReport]) -> OptimizeReport:
         total[name] = sum(getattr(report, name) for report in reports)
     total["percent_before"] = total["percent_after"] = None
     total["reason"] = f"{len(reports):,} partitions, one after the other"
+    total["unusable"] = tuple(dict.fromkeys(each for report in reports for each in report.unusable))
     return OptimizeReport(**total)  # type: ignore[arg-type]
 
 
-def _entries(record: LayoutRecord, files: TableFiles) -> tuple[LoggedFilter, ...]:
-    """The workload of a layout, without the filters on columns that were dropped since."""
+def _entries(
+    record: LayoutRecord, files: TableFiles
+) -> tuple[tuple[LoggedFilter, ...], tuple[BrokenQuery, ...]]:
+    """The workload of a layout, without the filters on columns that were dropped since.
+
+    A filter that cannot be read is left out too, and named.
+    """
     known = ColumnNames.from_schema(files.schema).display
-    entries = (LoggedFilter(from_json(filter_), weight) for filter_, weight in record.workload)
-    return tuple(entry for entry in entries if not columns_gone(entry.filter, known))
+    stored, unreadable = filters_of_layout(record)
+    entries = (LoggedFilter(filter_, weight) for filter_, weight in stored)
+    return (
+        tuple(entry for entry in entries if not columns_gone(entry.filter, known)),
+        tuple(BrokenQuery(text, f"layout {record.id} has it, and it cannot be read") for text in unreadable),
+    )
 
 
 def _wishes(record: LayoutRecord) -> Wishes:

@@ -8,6 +8,7 @@ part of the table that matters follows the workload, and the part that nobody re
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,14 +16,13 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from skipstone.catalog import Catalog
-from skipstone.catalog.layouts import LayoutRecord, has_layout, load_layout
+from skipstone.catalog.layouts import LayoutRecord, filters_of_layout, has_layout, load_layout
 from skipstone.layout.codec import assignment_from_json
 from skipstone.optimize.drift import Drift, drift
 from skipstone.optimize.economy import Economy, known_files, read_now
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.shape import placed_by
 from skipstone.predicate.blocks import Counts
-from skipstone.predicate.codec import from_json
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.log import LoggedScan
@@ -30,6 +30,7 @@ from skipstone.workload.predicates import LoggedFilter
 
 __all__ = ["LayoutDrift", "drift_of_layouts", "drift_of_table", "worst_files"]
 
+LOG = logging.getLogger("skipstone")
 _MOST_LAYOUTS = 16
 
 
@@ -59,8 +60,12 @@ def drift_of_layouts(
         record = load_layout(store, layout)
         since = max(datetime.fromisoformat(record.created), now - timedelta(days=policy.window_days))
         recent = [(scan.filter, float(scan.count)) for scan in scans if scan.time > since]
-        fitted = [(from_json(filter_), weight) for filter_, weight in record.workload]
-        placed = placed_by(assignment_from_json(dict(record.assignment)))
+        fitted, _ = filters_of_layout(record)
+        try:
+            placed = placed_by(assignment_from_json(dict(record.assignment)))
+        except (ValueError, KeyError, TypeError) as problem:
+            LOG.warning("Layout %s of %s cannot be read and is left out: %s.", layout, files.root, problem)
+            continue
         found.append(LayoutDrift(record, by_layout[layout], drift(fitted, recent, *placed)))
     return tuple(found)
 

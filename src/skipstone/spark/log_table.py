@@ -29,6 +29,8 @@ LOG = logging.getLogger("skipstone")
 _FOLDER = "_skipstone/query_log"
 _COMMITS_BETWEEN_CLEANING = 20
 _TRIES = 4
+_MOST_NAMED = 3
+_LONGEST = 200
 _NAMES = re.compile(r"(\d{20})\.json")
 _SCHEMA = pa.schema([
     pa.field("time", pa.timestamp("us", "UTC"), nullable=False),
@@ -111,14 +113,19 @@ class LogTable:
         if not self.exists():
             return ()
         frame = self._frame() if since is None else self._frame().where(F.col("time") >= F.lit(since))
-        found, damaged = [], 0
+        found: list[LoggedScan] = []
+        damaged: list[str] = []
         for record in frame.orderBy("time", "filter").toArrow().to_pylist():
             try:
                 found.append(from_record(record))
             except (ValueError, KeyError, TypeError):
-                damaged += 1
+                damaged.append(str(record.get("filter_sql") or record.get("filter"))[:_LONGEST])
         if damaged:
-            LOG.warning("%d entries of %s cannot be read and are left out.", damaged, self.path)
+            named = "; ".join(dict.fromkeys(damaged[:_MOST_NAMED]))
+            count = len(damaged)
+            LOG.warning(
+                "%d entries of %s cannot be read and are left out, such as: %s.", count, self.path, named
+            )
         return tuple(found)
 
     def extent(self) -> LogExtent:

@@ -9,6 +9,8 @@ from skipstone.predicate.expr import Expr
 
 __all__ = ["BrokenQuery", "ParsedQuery", "ParsedWorkload", "Query", "TableScan", "Workload"]
 
+_LONGEST = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -27,7 +29,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class BrokenQuery:
-    """A statement that cannot be used, and the sentence that says why."""
+    """A statement that cannot be used, or not wholly, and the sentence that says why.
+
+    One out of a table's own log has no ``position``, and its ``sql`` is the filter that was logged.
+    """
 
     sql: str
     reason: str
@@ -35,6 +40,8 @@ class BrokenQuery:
     line: int | None = None
 
     def __str__(self) -> str:
+        if not self.position:
+            return f"{' '.join(self.sql.split())[:_LONGEST]}: {self.reason}"
         where = f"statement {self.position}" + (f" (line {self.line})" if self.line else "")
         return f"{where}: {self.reason}"
 
