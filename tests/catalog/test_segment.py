@@ -174,4 +174,4 @@ def test_what_cannot_be_read_of_a_segment_is_left_out_and_named(caplog: pytest.L
     assert is_opaque(found.blocks.features[0].predicate)
     assert found.blocks.features[1] == list(features)[1]
     assert found.blocks.unions.tolist() == decode(data).blocks.unions.tolist()
-    assert list(features)[0].text in caplog.text
+    assert next(iter(features)).text in caplog.text
