@@ -24,11 +24,12 @@ from skipstone.optimize.economy import economy_of
 from skipstone.optimize.into_delta import Conversion, Copy
 from skipstone.optimize.optimize import optimize_new, optimize_table
 from skipstone.optimize.policy import Policy, policy_or_default
-from skipstone.optimize.prepare import Wishes, parse_log, prepare
+from skipstone.optimize.prepare import Wishes, parse_log
 from skipstone.optimize.run import OptimizeReport
 from skipstone.optimize.selection import selection_of
 from skipstone.optimize.settle import settle
 from skipstone.optimize.situation import Situation
+from skipstone.optimize.usable import prepare_usable, with_usable
 from skipstone.optimize.watch import Watch
 from skipstone.progress import Progress, Steps
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
@@ -49,6 +50,7 @@ from skipstone.workload.parsed_json import parsed_workload_json
 from skipstone.workload.predicates import LoggedFilter, query_predicates
 from skipstone.workload.queries import BrokenQuery, Workload, first_of
 from skipstone.workload.report import AnalysisReport
+from skipstone.workload.unusable import Usable
 
 __all__ = ["Table", "WorkloadAnalysis", "table"]
 
@@ -138,12 +140,17 @@ class Table(IndexedTable):
         entries, unusable = self._entries(self.files(), queries)
         if not entries:
             raise SkipstoneError(f"No query of the log reads {self.source}{first_of(unusable)}.")
-        analysis = analyze(entries, threshold=threshold, num_features=num_features)
+
+        def work(usable: Usable) -> WorkloadAnalysis:
+            analysis = analyze(usable.entries, threshold=threshold, num_features=num_features)
+            selection = selection_of(self.spark, self.files(), usable.entries)
+            shown = curves(query_predicates(usable.entries))
+            report = AnalysisReport(self._called(), analysis, shown, selection)
+            parsed = parsed_workload_json(usable.entries, analysis, table=self._called())
+            return WorkloadAnalysis(report, parsed, (*unusable, *usable.unusable))
+
         with unlogged(self.spark):
-            selection = selection_of(self.spark, self.files(), entries)
-        report = AnalysisReport(self._called(), analysis, curves(query_predicates(entries)), selection)
-        parsed = parsed_workload_json(entries, analysis, table=self._called())
-        return WorkloadAnalysis(report, parsed, unusable)
+            return with_usable(self.spark, self.files(), entries, work)
 
     def advise(
         self,
@@ -160,7 +167,7 @@ class Table(IndexedTable):
         self._runtime.refresh(files.root)
         with Steps(progress, len(files.files), {"sampling": 1, "simulating": 2}) as steps:
             with watch(self.spark, steps.step("sampling"), "sampling blocks"):
-                prepared = prepare(self.spark, files, entries, unusable, wishes)
+                prepared = prepare_usable(self.spark, files, entries, unusable, wishes)
                 model = load_model(self.spark)
                 economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
             return advise(prepared, progress=steps.step("simulating"), economy=economy)

@@ -16,7 +16,7 @@ from skipstone.catalog import Segment, decode, encode
 from skipstone.catalog.segment import FORMAT
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import Statistics
-from skipstone.predicate.expr import Call, Column, Value
+from skipstone.predicate.expr import Call, Column, Value, is_opaque
 from skipstone.predicate.types import DOUBLE, INT, STRING, Type
 
 
@@ -156,3 +156,22 @@ def test_a_parquet_file_of_somebody_else_is_damage() -> None:
     pq.write_table(pa.table({"a": [1]}), out)
     with pytest.raises(SkipstoneError, match="is damaged"):
         decode(out.getvalue())
+
+
+def test_what_cannot_be_read_of_a_segment_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Such as a kind of expression that a later skipstone has; bits keep their places."""
+    kept = {A: bounds(INT, [1, 2], [3, 4]), S: bounds(STRING, ["a", "b"], ["c", "d"])}
+    features = {feature(A, 7): [True, False], feature(S, "x"): [False, True]}
+    data = encode(segment(["f0", "f1"], kept, features))
+    table = pq.read_table(io.BytesIO(data))
+    header = json.loads(table.schema.metadata[b"skipstone"])
+    header["features"][0]["expr"] = header["statistics"][0]["expr"] = ["from the future", 1]
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({b"skipstone": json.dumps(header).encode()}), out)
+    found = decode(out.getvalue())
+    assert list(found.blocks.statistics) == [S]
+    assert_same_statistics(found.blocks.statistics[S], kept[S])
+    assert is_opaque(found.blocks.features[0].predicate)
+    assert found.blocks.features[1] == list(features)[1]
+    assert found.blocks.unions.tolist() == decode(data).blocks.unions.tolist()
+    assert next(iter(features)).text in caplog.text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +22,12 @@ from skipstone.catalog.values import value_from_json, value_to_json
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 from skipstone.predicate.codec import from_json, to_json
-from skipstone.predicate.expr import Expr
+from skipstone.predicate.expr import Expr, Opaque
 from skipstone.predicate.types import Type
 
 __all__ = ["FORMAT", "Files", "Segment", "decode", "encode"]
 
+LOG = logging.getLogger("skipstone")
 FORMAT = 1
 _HEADER = b"skipstone"
 
@@ -131,11 +133,13 @@ def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
     files = Files(tuple(table["path"].to_pylist()), _counts(table, "size"), _counts(table, "modified"))
     if len(set(files.paths)) != count:
         raise ValueError("a path occurs twice")
-    statistics = {
-        from_json(described["expr"]): _read_statistics(table, f"c{place}", described)
-        for place, described in enumerate(header["statistics"])
+    read = [(_read_expr(described), described) for described in header["statistics"]]
+    statistics: dict[Expr, Statistics] = {
+        expr: _read_statistics(table, f"c{place}", described)
+        for place, (expr, described) in enumerate(read)
+        if not isinstance(expr, Opaque)
     }
-    features = tuple(Feature(from_json(f["expr"]), f["sql"]) for f in header["features"])
+    features = tuple(Feature(_read_expr(f), f["sql"]) for f in header["features"])
     words = (len(features) + 63) // 64
     blocks = BlockSet(
         rows=_counts(table, "rows"),
@@ -144,7 +148,7 @@ def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
         unions=_read_words(table, "union", words),
         union_known=_read_words(table, "known", words),
     )
-    texts = {from_json(d["expr"]): d["sql"] for d in header["statistics"] if d["sql"] is not None}
+    texts = {expr: d["sql"] for expr, d in read if d["sql"] is not None and expr in statistics}
     return Segment(files, blocks, header["settings"], header["created"], texts, header["layout"])
 
 
@@ -169,6 +173,19 @@ def _read_statistics(table: pa.Table, prefix: str, described: Mapping[str, Any])
 def _array(table: pa.Table, name: str) -> pa.Array:
     combined = table[name].combine_chunks()
     return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
+
+
+def _read_expr(described: Mapping[str, Any]) -> Expr:
+    """The expression; one that cannot be read is opaque, so that nothing is concluded from it.
+
+    The bit of such a feature keeps its place, and everything else can still be used.
+    """
+    try:
+        return from_json(described["expr"])
+    except ValueError as problem:
+        text = described["sql"] or str(problem)
+        LOG.warning("A catalog holds something that cannot be read and is left out: %s.", text)
+        return Opaque(text, "UNREADABLE")
 
 
 def _counts(table: pa.Table, name: str) -> Counts:

@@ -106,6 +106,10 @@ def run(
 
 
 def _show(decision: Decision, as_json: bool) -> None:
+    if unusable := decision.numbers.get("unusable"):
+        from skipstone.workload.queries import BrokenQuery
+
+        warn_of_unused(None, [BrokenQuery(**each) for each in unusable])
     if as_json:
         print_json(decision.to_dict())
     else:

@@ -81,9 +81,11 @@ def read_workload(
 
 def named_file(queries: Path | None) -> str:
     """What a query file is called in a sentence."""
+    if queries is None:
+        return "the query log"
     from skipstone.workload.query_files import STANDARD_INPUT, is_standard_input
 
-    return STANDARD_INPUT if queries is not None and is_standard_input(queries) else str(queries)
+    return STANDARD_INPUT if is_standard_input(queries) else str(queries)
 
 
 def unused_json(unused: Sequence[BrokenQuery]) -> dict[str, object]:

@@ -102,7 +102,9 @@ class Advice(Viewed):
         names = ("root", "queries", "rows", "sampled_rows", "block_rows", "observed_days", "costs")
         facts = {name: getattr(self, name) for name in names}
         rows = [asdict(row) for row in self.layouts]
-        return {**facts, "percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
+        unusable = [asdict(query) for query in self.unusable]
+        more = {"percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
+        return {**facts, **more, "unusable": unusable}
 
     def _heading(self) -> str:
         return (

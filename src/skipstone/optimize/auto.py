@@ -27,10 +27,11 @@ from skipstone.optimize.cost import CostModel
 from skipstone.optimize.drift import distance
 from skipstone.optimize.economy import economy_of
 from skipstone.optimize.policy import Policy
-from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
+from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes
 from skipstone.optimize.run import fit_one, rewrite_table
 from skipstone.optimize.situation import Situation
 from skipstone.optimize.stale import worst_files
+from skipstone.optimize.usable import prepare_usable
 from skipstone.optimize.weigh import Weighed, weigh
 from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
@@ -245,5 +246,8 @@ def _fit_well(spark: SparkSession, weighed: Weighed, analysis: Analysis) -> tupl
     rows = int(min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_BLOCK * blocks)))
     fitting = rough.fitting
     wishes = Wishes(block_rows=fitting.block_rows, sample_rows=rows, curve=fitting.curve)
-    prepared = prepare(spark, rough.files, weighed.entries, rough.unusable, wishes, rough.places, analysis)
+    prepared = prepare_usable(
+        spark, rough.files, weighed.entries, rough.unusable, wishes, rough.places, analysis
+    )
+    prepared = replace(prepared, logged=weighed.logged)
     return prepared, fit_one(spark, prepared, weighed.layout)

@@ -16,8 +16,9 @@ from skipstone.layout.contract import Fitted
 from skipstone.optimize.advise import AS_IT_LIES, Advice
 from skipstone.optimize.cost_store import load_model
 from skipstone.optimize.economy import economy_of
-from skipstone.optimize.prepare import Prepared, Wishes, prepare
+from skipstone.optimize.prepare import Prepared, Wishes
 from skipstone.optimize.run import fit
+from skipstone.optimize.usable import prepare_usable
 from skipstone.optimize.worse import refusal
 from skipstone.predicate.blocks import Counts
 from skipstone.predicate.expr import with_columns
@@ -94,7 +95,7 @@ def choose(work: Work, request: Request, clock: Callable[[], float] = time.perf_
     places = work.all_places
     steps = Steps(work.progress, len(places), {"sampling": 2, "fitting": 3})
     with watch(work.spark, steps.step("sampling"), "sampling blocks"):
-        prepared = prepare(work.spark, work.files, work.entries, work.unusable, request.wishes, places)
+        prepared = prepare_usable(work.spark, work.files, work.entries, work.unusable, request.wishes, places)
         model = load_model(work.spark)
         economy = economy_of(work.spark, work.runtime, work.files, places, model, work.entries)
     name, fitted, advice = fit(work.spark, prepared, places, request.layout, steps.step("fitting"), economy)

@@ -166,7 +166,9 @@ def optimize_new(
             if count < blocks_worth * record.block_rows:
                 continue
         told = Steps(steps.step(part), len(places), {"choosing": _CHOOSING, "rewriting": _REWRITING})
-        work = Work(spark, runtime, now, _entries(stored, now), progress=told.step("choosing"), places=places)
+        work = Work(
+            spark, runtime, now, _entries(stored, now), stored.unusable, told.step("choosing"), places
+        )
         chosen = choose(work, Request(record.strategy, _wishes(record)))
         if chosen.worse and not force:
             worse.append(chosen.worse)
@@ -238,6 +240,7 @@ def _together(reports: Sequence[OptimizeReport], worse: Sequence[str]) -> Optimi
         percent_before=None,
         percent_after=None,
         reason=f"{len(reports):,} partitions, one after the other{left}",
+        unusable=tuple(dict.fromkeys(each for report in reports for each in report.unusable)),
     )
 
 

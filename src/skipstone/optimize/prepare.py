@@ -21,21 +21,31 @@ from skipstone.layout.sample import Fitting, WorkloadView
 from skipstone.layout.view import workload_view
 from skipstone.predicate.blocks import Counts, Feature
 from skipstone.predicate.codec import canonical_text
-from skipstone.predicate.expr import Column, Expr, is_opaque
+from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.render import unwritable
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.assign import LogicalNames
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.copied import copied_session
 from skipstone.spark.job_settings import DRAWN
-from skipstone.spark.kept import Kept, expressions_to_keep, features_to_keep
+from skipstone.spark.kept import Kept, expressions_to_keep
 from skipstone.spark.parse_sql import TableSource, parse_queries
+from skipstone.spark.read_back import read_back
 from skipstone.spark.sample import Drawn, draw, ordered_inputs
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters, logged_filters
 from skipstone.workload.queries import BrokenQuery, Workload, first_of
 
-__all__ = ["SAMPLE_ROWS", "Asked", "Prepared", "Wishes", "default_block_bytes", "parse_log", "prepare"]
+__all__ = [
+    "SAMPLE_ROWS",
+    "Asked",
+    "Prepared",
+    "Wishes",
+    "default_block_bytes",
+    "parse_log",
+    "prepare",
+]
 
 SAMPLE_ROWS = 300_000
 _MIB = 1 << 20
@@ -83,7 +93,8 @@ class Asked:
 class Prepared:
     """A table, its workload, the mined features and a sample of the files at ``places``.
 
-    Layouts are fitted for ``entries`` and judged by ``asked``.
+    Layouts are fitted for ``entries`` and judged by ``asked``. ``logged`` are the entries with their filters
+    as they were logged, where predicates that cannot be used were left out of them.
     """
 
     files: TableFiles
@@ -98,6 +109,13 @@ class Prepared:
     partition: Kept | None
     fingerprint: str
     asked: Asked
+    logged: tuple[LoggedFilter, ...] = ()
+
+    @property
+    def logged_workload(self) -> tuple[tuple[Expr, float], ...]:
+        """The distinct filters as they were logged, each with its weight."""
+        view = _view(self.logged) if self.logged else self.fitting.workload
+        return tuple(zip(view.filters, view.weights.tolist(), strict=True))
 
     def features_of(self, fitted: Fitted) -> tuple[Feature, ...]:
         """The features whose bits blocks of this layout get: the mined ones, its own, and additional ones."""
@@ -241,19 +259,19 @@ def _features(
     kept: list[Feature] = []
     weights: list[float] = []
     atoms = list(view.atoms)
-    for mined in analysis.features:
-        if is_opaque(mined.predicate):
-            continue
-        read = mined.feature
-        if not rough:
-            (read,) = features_to_keep(spark, frame, files.schema, [names.sql(mined.predicate)])
+    wanted = [mined for mined in analysis.features if unwritable(mined.predicate) is None]
+    texts = [names.sql(mined.predicate) for mined in wanted]
+    read = [mined.predicate for mined in wanted]
+    if not rough:
+        read = [*read_back(spark, frame, files.schema, texts)]  # type: ignore[list-item]
+    for mined, text, predicate in zip(wanted, texts, read, strict=True):
         # A feature that Spark reads back differently would never be found by a query.
-        if read.predicate != mined.predicate:
+        if predicate != mined.predicate:
             continue
-        kept.append(read)
+        kept.append(Feature(predicate, text))
         weights.append(mined.weight)
-        if read.predicate not in atoms:
-            atoms.append(read.predicate)
+        if predicate not in atoms:
+            atoms.append(predicate)
     return replace(view, atoms=tuple(atoms)), tuple(kept), np.array(weights, np.float64)
 
 

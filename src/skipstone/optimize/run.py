@@ -38,8 +38,8 @@ from skipstone.spark.job_settings import DRAWN
 from skipstone.spark.kept import (
     Kept,
     columns_to_keep,
-    expressions_to_keep,
-    features_to_keep,
+    own_expressions,
+    own_features,
     still_to_keep,
 )
 from skipstone.spark.progress import watch
@@ -182,7 +182,6 @@ def rewrite_table(
         created=created,
     )
     rewritten = rewriting.run(plan, progress)
-    view = prepared.fitting.workload
     record = LayoutRecord(
         id=layout_id,
         strategy=layout,
@@ -195,7 +194,7 @@ def rewrite_table(
         expressions=tuple(item.sql for item in kept if not isinstance(item.expr, Column)),
         sort=sort,
         fingerprint=prepared.fingerprint,
-        workload=tuple((to_json(f), float(w)) for f, w in zip(view.filters, view.weights, strict=True)),
+        workload=tuple((to_json(filter_), weight) for filter_, weight in prepared.logged_workload),
         assignment=assignment_to_json(fitted.assignment),
     )
     try:
@@ -226,11 +225,11 @@ def _to_keep(
     none = files.frame(spark, np.zeros(0, np.int64))
     kept = {item.expr: item for item in columns_to_keep(files.schema)}
     texts = [names.sql(expr) for expr in prepared.expressions_of(fitted)]
-    for item in expressions_to_keep(spark, none, files.schema, texts):
+    for item in own_expressions(spark, none, files.schema, texts):
         kept.setdefault(item.expr, item)
     wanted = {feature.predicate: feature for feature in prepared.fitting.features}
     more = [names.sql(f.predicate) for f in prepared.features_of(fitted) if f.predicate not in wanted]
-    for feature in features_to_keep(spark, none, files.schema, more):
+    for feature in own_features(spark, none, files.schema, more):
         wanted.setdefault(feature.predicate, feature)
     asked = [segment for segment in runtime.catalog(files.root).segments if not segment.layout]
     items, others = still_to_keep(

@@ -8,6 +8,7 @@ part of the table that matters follows the workload, and the part that nobody re
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,6 +30,7 @@ from skipstone.workload.predicates import LoggedFilter
 
 __all__ = ["LayoutDrift", "drift_of_layouts", "drift_of_table", "worst_files"]
 
+LOG = logging.getLogger("skipstone")
 _MOST_LAYOUTS = 16
 
 

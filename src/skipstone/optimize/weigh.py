@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from skipstone.errors import SkipstoneError
@@ -26,6 +26,7 @@ from skipstone.optimize.cost import CostModel, Extent, Shape
 from skipstone.optimize.economy import Economy, as_it_lies, economy_of
 from skipstone.optimize.policy import Policy
 from skipstone.optimize.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
+from skipstone.optimize.usable import with_usable
 from skipstone.predicate.blocks import Counts
 from skipstone.progress import Progress, Steps
 from skipstone.spark import SparkSession
@@ -33,6 +34,7 @@ from skipstone.spark.progress import watch
 from skipstone.spark.runtime import Runtime
 from skipstone.spark.table_files import TableFiles
 from skipstone.workload.predicates import LoggedFilter
+from skipstone.workload.unusable import Usable
 
 __all__ = ["Weighed", "weigh"]
 
@@ -49,7 +51,8 @@ stand for all."""
 class Weighed:
     """The verdict: a code, a sentence and its numbers; if it pays, what is needed to do it.
 
-    ``prepared`` is what the estimate was made with, ``entries`` is the whole log.
+    ``prepared`` is what the estimate was made with, ``entries`` is the whole log as far as it can be used and
+    ``logged`` the same as it was logged.
     """
 
     code: str
@@ -58,6 +61,7 @@ class Weighed:
     prepared: Prepared | None = None
     layout: str = ""
     entries: tuple[LoggedFilter, ...] = ()
+    logged: tuple[LoggedFilter, ...] = ()
 
     @property
     def pays(self) -> bool:
@@ -114,19 +118,24 @@ def weigh(
             f"reading these files takes the expected queries {most:.1f} s in all, and rewriting them costs "
             f"{cheapest:.1f} s{times}",
         )
-    merged = merged_entries(entries)
-    fitted_for = representatives(merged, MOST_WEIGHED)
-    # A layout made for few queries serves these better than it serves the others.
-    judges = None if fitted_for == merged else representatives(merged, MOST_JUDGES, 0.0)
     sample_rows = policy.sample_rows or int(
         min(SAMPLE_ROWS, max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * least))
     )
     curve = policy.curve or "z"
     wishes = Wishes(block_rows=block_rows, sample_rows=sample_rows, rough=True, curve=curve)
+
+    def rough(usable: Usable) -> tuple[Prepared, Usable]:
+        fitted_for = representatives(usable.entries, MOST_WEIGHED)
+        # A layout made for few queries serves these better than it serves the others.
+        judges = None if fitted_for == usable.entries else representatives(usable.entries, MOST_JUDGES, 0.0)
+        if usable.unusable:
+            numbers["unusable"] = [asdict(each) for each in usable.unusable]
+        return prepare(spark, files, fitted_for, usable.unusable, wishes, places, judges=judges), usable
+
     steps = Steps(progress, len(places), {"sampling": 1, "simulating": 2})
     try:
         with watch(spark, steps.step("sampling"), "sampling blocks"):
-            prepared = prepare(spark, files, fitted_for, (), wishes, places, judges=judges)
+            prepared, usable = with_usable(spark, files, merged_entries(entries), rough)
     except SkipstoneError as problem:
         return verdict("CANNOT_FIT", str(problem).rstrip("."))
     load, costs = economy.load(prepared), model.coefficients
@@ -137,7 +146,7 @@ def weigh(
     numbers |= {
         "rows": prepared.total_rows,
         "sampled_rows": len(prepared.fitting.sample),
-        "sampled_queries": len(fitted_for),
+        "sampled_queries": len(prepared.entries),
         "block_rows": prepared.fitting.block_rows,
         "bytes_scanned_now": now.bytes,
         "scan_seconds_now": now.seconds,
@@ -172,7 +181,8 @@ def weigh(
         f"about {cost:.1f} s",
         prepared=prepared,
         layout=best.layout,
-        entries=merged,
+        entries=usable.entries,
+        logged=usable.logged,
     )
 
 

@@ -121,9 +121,9 @@ class ScanReport:
         """Conditions that were of no use and do not say so as the reason why files are read."""
         said = {(reason.predicate, reason.code) for reason in self.read}
         left = [unused for unused in self.unused if (unused.predicate, unused.code) not in said]
-        for (code, sentence), count in Counter((each.code, each.sentence) for each in left).items():
+        for (code, sentence), times in Counter((each.code, each.sentence) for each in left).items():
             text = next(each.text for each in left if (each.code, each.sentence) == (code, sentence))
-            others = f" and {count - 1:,} more" if count > 1 else ""
+            others = f" and {times - 1:,} more" if times > 1 else ""
             yield f"  not used: {text}{others}: {sentence} [{code}]"
 
 

@@ -31,6 +31,7 @@ from skipstone.layout.assignment import (
 from skipstone.predicate.expr import Expr, Literal, columns_of, type_of, with_columns
 from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.render import to_sql
+from skipstone.predicate.types import LONG
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.copied import in_session, lenient
 from skipstone.spark.row_hash import hashed_row
@@ -212,7 +213,7 @@ def _with_words(
     out = frame
     for place, word in enumerate(words):
         bits = [
-            f"IF(coalesce({names.sql(feature)}, false), {_signed(1 << bit)}L, 0L)"
+            f"IF(coalesce({names.sql(feature)}, false), {_bit_sql(bit)}, 0L)"
             for bit, feature in enumerate(features[place * 64 : place * 64 + 64])
         ]
         out = out.withColumn(word, F.expr(" | ".join(bits)))
@@ -255,9 +256,9 @@ def _place(frame: DataFrame, vectors: VectorMap, names: LogicalNames) -> SparkCo
     return first + F.floor((bucket + inside) * ways / buckets).cast("int")
 
 
-def _signed(word: int) -> str:
-    value = word - (1 << 64) if word >> 63 else word
-    return f"({value})" if value < 0 else str(value)
+def _bit_sql(bit: int) -> str:
+    """The word with only this bit; a long has a sign, so the last one is the smallest long."""
+    return literal_sql(Literal(-(1 << 63) if bit == 63 else 1 << bit, LONG))
 
 
 def _vector_table(maps: Sequence[tuple[_Part, VectorMap]], words: Sequence[str]) -> pa.Table:

@@ -22,6 +22,7 @@ __all__ = ["Params", "call", "literal", "lost", "params_of", "snake_case"]
 Params = tuple[tuple[str, str], ...]
 _RENAMED = {"evalMode": "mode", "timeZoneId": "timezone"}
 _ANSI_FLAGS = {"failOnError", "ansiEnabled"}
+_FOR_MESSAGES = {"suggestedFuncOnFail"}
 
 
 def snake_case(name: str) -> str:
@@ -76,7 +77,10 @@ def params_of(fields: Mapping[str, Any], args: Sequence[Expr], type_: Type) -> P
     params = [
         (_RENAMED.get(key, key), _text(key, value))
         for key, value in _flat(fields)
-        if value is not None and not _is_child(value) and (decimal or key != "allowDecimalPrecisionLoss")
+        if value is not None
+        and not _is_child(value)
+        and key not in _FOR_MESSAGES
+        and (decimal or key != "allowDecimalPrecisionLoss")
     ]
     shape = _shape(fields)
     return tuple(sorted([*_ansi_as_mode(params), *shape]))

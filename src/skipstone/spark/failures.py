@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
@@ -22,6 +23,7 @@ __all__ = [
     "sentence_of",
     "some_sentence_of",
     "storage_reason",
+    "unlogged_errors",
 ]
 
 SPARK_FAILURES = (Py4JJavaError, PySparkException)
@@ -50,6 +52,17 @@ def keep_errors_for_the_caller() -> None:
     """PySpark also logs what it raises, with all its stack; whoever shows the error needs it only once."""
     # Asked for by its own class: whoever asks for a logger first decides what it can do.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+
+
+@contextmanager
+def unlogged_errors() -> Iterator[None]:
+    """PySpark logs nothing of what it raises meanwhile: for attempts that are expected to fail."""
+    log = PySparkLogger.getLogger("SQLQueryContextLogger")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def sentence_of(problem: BaseException) -> str | None:

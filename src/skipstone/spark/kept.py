@@ -7,8 +7,9 @@ find it. Both come from the same Catalyst expression, after the optimizer, as li
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +18,28 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import Feature
-from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, walk
+from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, is_opaque, walk
 from skipstone.predicate.normalize import normalize
 from skipstone.predicate.types import Kind, Type
 from skipstone.spark.catalyst import expr_from_catalyst
 from skipstone.spark.catalyst_json import expression_json
 from skipstone.spark.column_names import ColumnNames, quoted
+from skipstone.spark.failures import unlogged_errors
+from skipstone.spark.read_back import Unreadable, read_back
 from skipstone.spark.types_json import type_from_object
 
-__all__ = ["Kept", "columns_to_keep", "expressions_to_keep", "features_to_keep", "still_to_keep"]
+__all__ = [
+    "Kept",
+    "columns_to_keep",
+    "expressions_to_keep",
+    "features_to_keep",
+    "own_expressions",
+    "own_features",
+    "still_to_keep",
+]
 
+LOG = logging.getLogger("skipstone")
+_told: set[str] = set()
 _UNSUPPORTED = (Kind.OTHER, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 _SENTENCES = {
     "UDF": "it calls a user-defined function",
@@ -111,6 +124,28 @@ def features_to_keep(
     return tuple(features)
 
 
+def own_expressions(
+    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
+) -> tuple[Kept, ...]:
+    """The same for expressions that were rendered here, all at once; what Spark does not read is left out."""
+    return tuple(
+        Kept(expr, text, expr.type)
+        for text, expr in zip(texts, read_back(spark, frame, schema, texts), strict=True)
+        if isinstance(expr, Call | Column) and expr.type.kind not in _UNSUPPORTED and not is_opaque(expr)
+    )
+
+
+def own_features(
+    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
+) -> tuple[Feature, ...]:
+    """The same for features."""
+    return tuple(
+        Feature(expr, text)
+        for text, expr in zip(texts, read_back(spark, frame, schema, texts), strict=True)
+        if not isinstance(expr, Unreadable) and not is_opaque(expr) and columns_of(expr)
+    )
+
+
 def still_to_keep(
     spark: SparkSession, frame: DataFrame, schema: str, expressions: Iterable[str], features: Iterable[str]
 ) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
@@ -118,12 +153,24 @@ def still_to_keep(
     kept: list[Kept] = []
     wanted: list[Feature] = []
     for text in dict.fromkeys(expressions):
-        with suppress(SkipstoneError):
+        with _named_if_refused():
             kept += expressions_to_keep(spark, frame, schema, (text,))
     for text in dict.fromkeys(features):
-        with suppress(SkipstoneError):
+        with _named_if_refused():
             wanted += features_to_keep(spark, frame, schema, (text,))
     return tuple(kept), tuple(wanted)
+
+
+@contextmanager
+def _named_if_refused() -> Iterator[None]:
+    """Say once what is not kept any more, and go on."""
+    try:
+        with unlogged_errors():
+            yield
+    except SkipstoneError as problem:
+        if str(problem) not in _told:
+            _told.add(str(problem))
+            LOG.warning("No statistics are kept any more that were asked for once. %s", problem)
 
 
 def _read(spark: SparkSession, frame: DataFrame, schema: str, text: str, what: str) -> Expr:

@@ -41,6 +41,8 @@ LOG = logging.getLogger("skipstone")
 _FOLDER = "_skipstone/query_log"
 _COMMITS_BETWEEN_CLEANING = 20
 _TRIES = 4
+_MOST_NAMED = 3
+_LONGEST = 200
 _NAMES = re.compile(r"(\d{20})\.json")
 _SCHEMA = pa.schema([
     pa.field("time", pa.timestamp("us", "UTC"), nullable=False),
@@ -120,14 +122,19 @@ class LogTable:
                 # On the way to Python it is lost which file was read; without Python it is told.
                 self._frame().write.format("noop").mode("overwrite").save()
                 raise
-        found, damaged = [], 0
+        found: list[LoggedScan] = []
+        damaged: list[str] = []
         for record in records:
             try:
                 found.append(from_record(record))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                damaged += 1
+                damaged.append(str(record.get("filter_sql") or record.get("filter"))[:_LONGEST])
         if damaged:
-            LOG.warning("%d entries of %s cannot be read and are left out.", damaged, self.path)
+            named = "; ".join(dict.fromkeys(damaged[:_MOST_NAMED]))
+            count = len(damaged)
+            LOG.warning(
+                "%d entries of %s cannot be read and are left out, such as: %s.", count, self.path, named
+            )
         return tuple(found)
 
     def extent(self) -> LogExtent:

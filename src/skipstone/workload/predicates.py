@@ -55,6 +55,7 @@ class LoggedFilter:
     """The filter of one scan of the table; ``weight`` is how often its query ran.
 
     ``columns`` are the top-level columns that the scan reads; none are given when that is not known.
+    ``position`` and ``line`` tell where the statement stands in a query file.
     """
 
     filter: Expr
@@ -62,6 +63,8 @@ class LoggedFilter:
     timestamp: datetime | None = None
     sql: str = ""
     columns: tuple[str, ...] = ()
+    position: int = 0
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,15 @@ class QueryPredicates:
 def logged_filters(parsed: ParsedWorkload, table: str) -> tuple[LoggedFilter, ...]:
     """Every scan of one table as a log entry."""
     return tuple(
-        LoggedFilter(scan.filter, float(query.count), query.timestamp, query.sql, scan.columns)
+        LoggedFilter(
+            scan.filter,
+            float(query.count),
+            query.timestamp,
+            query.sql,
+            scan.columns,
+            query.position,
+            query.line,
+        )
         for query, scan in parsed.scans_of(table)
     )
 

@@ -20,6 +20,8 @@ __all__ = [
     "first_of",
 ]
 
+_LONGEST = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -40,7 +42,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class BrokenQuery:
-    """A statement that cannot be used, and the sentence that says why."""
+    """A statement that cannot be used, or not wholly, and the sentence that says why.
+
+    One out of a table's own log has no ``position``, and its ``sql`` is the filter that was logged.
+    """
 
     sql: str
     reason: str
@@ -53,7 +58,7 @@ class BrokenQuery:
         place = " of ".join(part for part in places if part)
         number = f"statement {self.position}" if self.position else ""
         where = f"{number} ({place})" if number and place else number or place
-        return f"{where}: {self.reason}" if where else self.reason
+        return f"{where or ' '.join(self.sql.split())[:_LONGEST]}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ __all__ = ["COMPARED_ROWS", "MOST_ADDITIONAL", "MOST_SOP", "MOST_Z", "Selection"
 
 MOST_Z = 4
 MOST_SOP = 64
-"""As many as one word of a union vector holds."""
+"""Each costs an evaluation per row, and further ones are rare; vectors could hold any number."""
 MOST_ADDITIONAL = 64
 """Additional predicates that get a bit: each costs an evaluation per row when blocks are written."""
 COMPARED_ROWS = 4_000

@@ -83,6 +83,17 @@ public final class CatalystJson {
         return MAPPER.writeValueAsString(tree(expression, session.sessionState().conf()));
     }
 
+    /** Several expressions, as a list. */
+    public static String writeAllFor(SparkSession session, scala.collection.Seq expressions)
+            throws Exception {
+        List out = new ArrayList();
+        Iterator each = expressions.iterator();
+        while (each.hasNext()) {
+            out.add(tree((Expression) each.next(), session.sessionState().conf()));
+        }
+        return MAPPER.writeValueAsString(out);
+    }
+
     /** The value as JSON text. */
     public static String text(Object value) throws Exception {
         return MAPPER.writeValueAsString(value);
