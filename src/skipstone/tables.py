@@ -31,6 +31,7 @@ from skipstone.optimize.watch import Watch
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
 from skipstone.spark.arrive import Arrival, arrive
 from skipstone.spark.enable import enable
+from skipstone.spark.executors import bounded, bounded_wait
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import Progress
@@ -67,9 +68,10 @@ def table(spark: SparkSession, source: str) -> Table:
     enable(spark)
     name, path = split_source(source)
     found = Table(spark, path, name)
-    found.files()
-    if name is not None:
-        found.frame().createOrReplaceTempView(name)
+    with bounded_wait(spark):
+        found.files()
+        if name is not None:
+            found.frame().createOrReplaceTempView(name)
     return found
 
 
@@ -79,6 +81,7 @@ class Table(IndexedTable):
     def _called(self) -> str:
         return self.name or self.source.rstrip("/").rpartition("/")[2]
 
+    @bounded
     def import_log(self, queries: Workload) -> tuple[int, tuple[BrokenQuery, ...]]:
         """Add the scans that these queries make to the table's query log; nothing is run.
 
@@ -103,6 +106,7 @@ class Table(IndexedTable):
             )
         return filters_of(scans), ()
 
+    @bounded
     def analyze(
         self, queries: Workload | None = None, num_features: int | None = None, threshold: float | None = None
     ) -> WorkloadAnalysis:
@@ -120,6 +124,7 @@ class Table(IndexedTable):
         parsed = parsed_workload_json(entries, analysis, table=self._called())
         return WorkloadAnalysis(report, parsed, unusable)
 
+    @bounded
     def advise(
         self,
         queries: Workload | None = None,
@@ -139,6 +144,7 @@ class Table(IndexedTable):
         economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
         return advise(prepared, progress=progress, economy=economy)
 
+    @bounded
     def optimize(
         self,
         queries: Workload | None = None,
@@ -179,10 +185,12 @@ class Table(IndexedTable):
             convert_to_delta(self.spark, files, None if is_path(self.source) else self.source)
         return self
 
+    @bounded
     def optimize_new(self, blocks_worth: float = 2.0, progress: Progress | None = None) -> OptimizeReport:
         """Lay out only the files that no layout covers yet, once enough rows have gathered."""
         return optimize_new(self.spark, self._runtime, self._current, blocks_worth, progress)
 
+    @bounded
     def auto(
         self,
         act: bool = True,
@@ -209,6 +217,7 @@ class Table(IndexedTable):
             self.frame().createOrReplaceTempView(self.name)
         return decision
 
+    @bounded
     def append(
         self, rows: DataFrame, policy: Policy | None = None, model: CostModel | None = None
     ) -> Decision:
@@ -275,6 +284,7 @@ class Table(IndexedTable):
             told=told,
         )
 
+    @bounded
     def auto_status(self, policy: Policy | None = None) -> AutoStatus:
         """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
         return auto_status(self._situation(policy or Policy()))
