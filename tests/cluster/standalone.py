@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 from tests.documented import blocks
 
-_SECONDS = 60.0
+_SECONDS = 180.0
 
 
 class Cluster:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,8 @@ from skipstone.spark.row_hash import hash_of
 from skipstone.spark.runtime import runtime_of
 from skipstone.workload.queries import Workload
 
-MOST_SECONDS = 240.0
+# Far more than the eight seconds that actions wait here, for a machine that is busy with other things.
+MOST_SECONDS = 480.0
 
 
 class KillDuringWrite:
@@ -68,7 +69,10 @@ def test_without_any_worker_actions_end_with_one_sentence_and_go_on_once_there_i
 ) -> None:
     before, paths = hash_of(fresh.frame()), live_paths(fresh)
     kill = KillDuringWrite(Path(fresh.source), cluster.kill_workers)
-    started = time.monotonic()
+    # Whatever waits for ever after all is ended, and then fails with another sentence.
+    patience = threading.Timer(MOST_SECONDS, spark.sparkContext.cancelAllJobs)
+    patience.daemon = True
+    patience.start()
     with pytest.raises(
         skipstone.SkipstoneError, match=r"^Spark has had no executor for 8 seconds .* try again\.$"
     ):
@@ -76,7 +80,7 @@ def test_without_any_worker_actions_end_with_one_sentence_and_go_on_once_there_i
     assert kill.seen is not None, "the workers were killed while it wrote"
     with pytest.raises(skipstone.SkipstoneError, match="no executor"):
         fresh.index(rebuild=True)
-    assert time.monotonic() - started < MOST_SECONDS
+    patience.cancel()
     cluster.add_workers(1)
     assert live_paths(fresh) == paths
     assert hash_of(fresh.frame()) == before

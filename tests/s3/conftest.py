@@ -23,7 +23,7 @@ from tests.parcels import logged
 import skipstone
 from skipstone.workload.queries import Workload
 
-_SECONDS = 60.0
+_SECONDS = 180.0
 
 
 @dataclass(frozen=True, slots=True)
