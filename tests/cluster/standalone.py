@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyspark
 from tests.documented import blocks
+from tests.processes import start
 
 _SECONDS = 180.0
 
@@ -61,11 +62,8 @@ class Cluster:
         for option, value in other.items():
             command[command.index(option) + 1] = value
         environ = {**os.environ, **_exports(), "SPARK_LOCAL_DIRS": str(self._home / "local")}
-        with (self._home / f"{name}.log").open("wb") as log:
-            # Executors are children of their worker and share its process group.
-            return subprocess.Popen(
-                command, env=environ, cwd=self._home, stdout=log, stderr=log, start_new_session=True
-            )
+        # Executors are children of their worker and share its process group.
+        return start(command, self._home / f"{name}.log", environ)
 
     def _wait_for(self, name: str, pattern: str) -> str:
         log = self._home / f"{name}.log"

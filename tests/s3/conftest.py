@@ -6,8 +6,8 @@ By hand only (``make test-s3``): the jars are large. ``SKIPSTONE_S3_SERVER`` nam
 from __future__ import annotations
 
 import os
+import shutil
 import socket
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.documented import settings
 from tests.parcels import logged
+from tests.processes import start
 
 import skipstone
 from skipstone.workload.queries import Workload
@@ -40,12 +41,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    executable = os.environ.get("SKIPSTONE_S3_SERVER", "moto_server")
+    executable = shutil.which(os.environ.get("SKIPSTONE_S3_SERVER", "moto_server"))
+    assert executable, "moto_server is not installed; make test-s3 does that"
     log = tmp_path_factory.mktemp("s3") / "server.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [executable, "-H", "127.0.0.1", "-p", str(port)], stdout=out, stderr=out, start_new_session=True
-        )
+    process = start([os.path.abspath(executable), "-H", "127.0.0.1", "-p", str(port)], log)
     try:
         url = f"http://127.0.0.1:{port}"
         _create_bucket(url)
