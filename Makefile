@@ -15,10 +15,10 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint format lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
+.PHONY: help setup demo test test-cluster test-s3 fuzz lint format lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## Create .venv from requirements.lock and fetch Delta's jars (once)
 
@@ -39,6 +39,16 @@ demo: $(READY)  ## Generate data, index it, run queries with skipping on and off
 
 test: $(READY)  ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
+	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) test-cluster)
+
+test-cluster: $(READY)  ## Run the tests on a cluster of processes: a master and two workers, one of which is killed
+	$(BIN)/python -m pytest $(ARGS) tests/cluster
+
+# The AWS SDK alone is 600 MB to fetch, so this is no part of "test".
+test-s3: $(READY)  ## Run the tests on an object store: s3a, against a server on this machine
+	$(PYTHON) -m venv $(VENV)/s3
+	$(VENV)/s3/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/s3/requirements.lock
+	SKIPSTONE_S3_SERVER=$(VENV)/s3/bin/moto_server $(BIN)/python -m pytest $(ARGS) tests/s3
 
 fuzz: $(READY)  ## Run the property tests for longer (FUZZ_CASES=200000)
 	SKIPSTONE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -k "property or fuzz" $(ARGS) $(TESTS)
@@ -69,12 +79,15 @@ bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against othe
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
 	$(BIN)/skipstone bench tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
-lock: $(READY)  ## Resolve the newest versions into requirements.lock
+lock: $(READY)  ## Resolve the newest versions into requirements.lock and that of the S3 server
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \
 	  --generate-hashes --annotation-style line --no-header --no-emit-index-url --no-emit-find-links \
 	  --output-file requirements.lock pyproject.toml
+	$(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --annotation-style line --no-header --no-emit-index-url --no-emit-find-links \
+	  --output-file tests/s3/requirements.lock tests/s3/requirements.in
 
 clean:  ## Remove .venv and everything generated
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

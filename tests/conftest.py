@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+
+# A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
+ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what was not named on the command line (``make test-cluster``, ``make test-s3``)."""
+    named = (config.invocation_params.dir / arg.partition("::")[0] for arg in config.args)
+    if collection_path in ALONE and not any(path.is_relative_to(collection_path) for path in named):
+        return True
+    return None
 
 
 @pytest.fixture(scope="session")

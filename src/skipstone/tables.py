@@ -35,6 +35,7 @@ from skipstone.progress import Progress, Steps
 from skipstone.spark import DataFrame, DataFrameWriter, SparkSession
 from skipstone.spark.arrive import Arrival, append_plainly, arrive
 from skipstone.spark.enable import enable
+from skipstone.spark.executors import bounded, bounded_wait
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.log_import import import_queries
 from skipstone.spark.progress import watch
@@ -83,9 +84,10 @@ def table(spark: SparkSession, source: str) -> Table:
     enable(spark)
     name, path = split_source(source)
     found = Table(spark, path, name)
-    found.files()
-    if name is not None:
-        found.frame().createOrReplaceTempView(name)
+    with bounded_wait(spark):
+        found.files()
+        if name is not None:
+            found.frame().createOrReplaceTempView(name)
     return found
 
 
@@ -105,6 +107,7 @@ class Table(IndexedTable):
     def _called(self) -> str:
         return self.name or self.source.rstrip("/").rpartition("/")[2]
 
+    @bounded
     def import_log(self, queries: Workload) -> tuple[int, tuple[BrokenQuery, ...]]:
         """Add the scans that these queries make to the table's query log; nothing is run.
 
@@ -129,6 +132,7 @@ class Table(IndexedTable):
             )
         return filters_of(scans), ()
 
+    @bounded
     def analyze(
         self, queries: Workload | None = None, num_features: int | None = None, threshold: float | None = None
     ) -> WorkloadAnalysis:
@@ -152,6 +156,7 @@ class Table(IndexedTable):
         with unlogged(self.spark):
             return with_usable(self.spark, self.files(), entries, work)
 
+    @bounded
     def advise(
         self,
         queries: Workload | None = None,
@@ -172,6 +177,7 @@ class Table(IndexedTable):
                 economy = economy_of(self.spark, self._runtime, files, prepared.places, model, entries)
             return advise(prepared, progress=steps.step("simulating"), economy=economy)
 
+    @bounded
     def optimize(
         self,
         queries: Workload | None = None,
@@ -222,6 +228,7 @@ class Table(IndexedTable):
             target.check()
         return target
 
+    @bounded
     def optimize_new(
         self, blocks_worth: float = 2.0, progress: Progress | None = None, force: bool = False
     ) -> OptimizeReport:
@@ -229,6 +236,7 @@ class Table(IndexedTable):
         worth = checked(blocks_worth=blocks_worth)["blocks_worth"]
         return optimize_new(self.spark, self._runtime, self._current, worth, progress, force)
 
+    @bounded
     def auto(
         self,
         act: bool = True,
@@ -257,6 +265,7 @@ class Table(IndexedTable):
             self.frame().createOrReplaceTempView(self.name)
         return decision
 
+    @bounded
     def append(
         self, rows: DataFrame, policy: Policy | None = None, model: CostModel | None = None
     ) -> Decision:
@@ -326,6 +335,7 @@ class Table(IndexedTable):
             told=told,
         )
 
+    @bounded
     def auto_status(self, policy: Policy | None = None) -> AutoStatus:
         """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
         return auto_status(self._situation(policy_or_default(policy)))

@@ -12,7 +12,14 @@ from tests.e2e.conftest import Orders, write_orders
 
 import skipstone
 from skipstone.catalog.segment import decode, encode
+from skipstone.catalog.store import _name
 from skipstone.spark import runtime
+
+
+@pytest.fixture(autouse=True)
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is damaged here is not about to be mended."""
+    monkeypatch.setattr(runtime, "_PATIENCE_SECONDS", 0.0)
 
 
 def _reads_all(table: skipstone.Table, query: str, rows: int, why: str) -> None:
@@ -90,7 +97,8 @@ def test_a_catalog_of_a_newer_format_reads_everything(
     monkeypatch.setattr("skipstone.catalog.segment.FORMAT", 99)
     newer = encode(stored)
     monkeypatch.undo()
-    segment.write_bytes(newer)
+    segment.unlink()
+    segment.with_name(_name("00000001", newer)).write_bytes(newer)
     assert "newer skipstone" in _reload(small)
     query = f"SELECT id FROM parquet.`{small.source}` WHERE id < 10"
     _reads_all(small, query, 10, "newer skipstone")
@@ -117,3 +125,24 @@ def test_a_failure_that_passes_is_noticed(small: skipstone.Table, monkeypatch: p
     monkeypatch.setattr("skipstone.spark.runtime._LOOK_AGAIN_SECONDS", 0.0)
     assert len(small.spark.sql(query).collect()) == 10
     assert_skips(small, query, rows=10, read=1)
+
+
+def test_a_new_segment_that_is_only_half_there_does_not_disable_the_catalog_at_once(
+    spark: SparkSession, small: skipstone.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a file system whose rename is a copy that others can see half done."""
+    query = f"SELECT id FROM parquet.`{small.source}` WHERE id < 10"
+    assert_skips(small, query, rows=10, read=1)
+    whole = encode(decode(_segment(small).read_bytes()))
+    half = _segment(small).with_name(_name("00000002", whole))
+    half.write_bytes(whole[:-1])
+    monkeypatch.setattr("skipstone.spark.runtime._LOOK_AGAIN_SECONDS", 0.0)
+    looked = spark.sql(query)
+    assert len(looked.inputFiles()) == 1, "what was read before is still true"
+    half.write_bytes(whole)
+    assert_skips(small, query, rows=10, read=1)
+    half.write_bytes(whole[:-1])
+    half.rename(half.with_name(_name("00000003", whole)))
+    for _ in range(3):
+        spark.sql(query).inputFiles()
+    _reads_all(small, query, 10, "is damaged or not written to its end")

@@ -1,17 +1,22 @@
 """Where segments are kept: ``TABLE/_skipstone/blocks/``, on whatever file system the table is on.
 
-A segment is written under a hidden name and renamed, so it is there whole or not at all. Segments are
-never changed: an index run adds one, or puts a few in the place of those that it has read (written first,
-the others deleted after them). A reader that sees both during that moment sees the same entries twice, which
-is harmless, and one that finds a segment deleted lists them anew. The name holds a digest of the bytes: a
-damaged statistic could skip a block that is needed, so one wrong bit makes the catalog unusable.
+Segments are never changed: an index run adds one, or puts a few in the place of those that it has read
+(written first, the others deleted after them). A reader that sees both during that moment sees the same
+entries twice, which is harmless, and one that finds a segment deleted lists them anew. The name holds a
+digest of the bytes: a damaged statistic could skip a block that is needed, so one wrong bit makes the
+catalog unusable.
+
+Nothing here needs a rename to be atomic. A store shows a new file whole or not at all where its file system
+can do so; where it cannot, a reader sees bytes that do not fit the name, uses nothing and looks again.
+Nobody writes to a name that is taken, unless by the same bytes (``docs/adr/0010``).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from skipstone.catalog.digest import digest_of
@@ -24,6 +29,11 @@ __all__ = ["FOLDER", "FileStore", "load", "publish", "replace_segments", "stamp"
 FOLDER = "_skipstone"
 _BLOCKS = f"{FOLDER}/blocks"
 _NAME = re.compile(r"(\d{8})-[0-9a-f]{12}\.parquet")
+_PAUSE_SECONDS = 0.2
+
+
+class _UnfitError(SkipstoneError):
+    """The bytes of a segment do not fit its name; those of one that is being written may do so soon."""
 
 
 class FileStore(Protocol):
@@ -36,7 +46,7 @@ class FileStore(Protocol):
         """A whole file."""
 
     def write(self, path: str, data: bytes) -> None:
-        """A new file, whole or not at all."""
+        """A new file: at once whole, or growing where the file system knows no better."""
 
     def delete(self, path: str) -> None:
         """Remove a file, if it is there."""
@@ -47,22 +57,32 @@ def stamp(store: FileStore) -> tuple[str, ...]:
     return tuple(name for name in store.names(_BLOCKS) if _NAME.fullmatch(name))
 
 
-def load(store: FileStore, root: str) -> Catalog:
-    """Read all segments; a damaged or newer one is an error that names it."""
+def load(
+    store: FileStore, root: str, patience: float = 0.0, pause: Callable[[float], None] = time.sleep
+) -> Catalog:
+    """Read all segments; a damaged or newer one is an error that names it.
+
+    For a segment whose bytes do not fit its name, so many seconds are waited: it may be about to be written.
+    """
     read: dict[str, Segment] = {}
-    for more in (True, True, False):
+    listings, pauses = 3, round(patience / _PAUSE_SECONDS)
+    while True:
         names = stamp(store)
         try:
             for name in names:
                 if name not in read:
                     read[name] = _read(store, root, name)
-        except Exception:
+        except Exception as problem:
             # Somebody may have put others in its place since it was listed.
-            if more and name not in stamp(store):
+            if name not in stamp(store) and listings > 1:
+                listings -= 1
+                continue
+            if isinstance(problem, _UnfitError) and pauses:
+                pauses -= 1
+                pause(_PAUSE_SECONDS)
                 continue
             raise
-        break
-    return dataclasses.replace(merge([read[name] for name in names]), names=names)
+        return dataclasses.replace(merge([read[name] for name in names]), names=names)
 
 
 def _read(store: FileStore, root: str, name: str) -> Segment:
@@ -70,12 +90,12 @@ def _read(store: FileStore, root: str, name: str) -> Segment:
         data = store.read(f"{_BLOCKS}/{name}")
     except DamagedFileError as problem:
         raise SkipstoneError(f"{str(problem).rstrip('.')}; delete it and index again.") from problem
-    segment = decode(data, f"{root}/{_BLOCKS}/{name}")
     if name != _name(name.partition("-")[0], data):
-        raise SkipstoneError(
-            f"{root}/{_BLOCKS}/{name} is damaged (its bytes do not fit its name); delete it and index again."
+        raise _UnfitError(
+            f"{root}/{_BLOCKS}/{name} is damaged or not written to its end (its bytes do not fit its name); "
+            "delete it and index again if it stays so."
         )
-    return segment
+    return decode(data, f"{root}/{_BLOCKS}/{name}")
 
 
 def _name(number: str, data: bytes) -> str:
@@ -108,8 +128,7 @@ def replace_segments(store: FileStore, old: Collection[str], new: Sequence[Segme
 def _write(store: FileStore, number: int, segment: Segment) -> str:
     data = encode(segment)
     name = _name(f"{number:08d}", data)
-    if name not in stamp(store):
-        store.write(f"{_BLOCKS}/{name}", data)
+    store.write(f"{_BLOCKS}/{name}", data)
     return name
 
 

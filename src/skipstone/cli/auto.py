@@ -11,7 +11,7 @@ from skipstone.cli.completion import complete_curve, complete_layout
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows
+from skipstone.cli.wishes import BlockRows, warn_of_unused
 from skipstone.optimize.policy import Policy
 
 if TYPE_CHECKING:

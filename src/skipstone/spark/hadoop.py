@@ -39,7 +39,7 @@ class HadoopStore:
         return bytes(self._call("read", self._shim.read, path))
 
     def write(self, path: str, data: bytes) -> None:
-        """A new file, whole or not at all."""
+        """A new file: at once whole, or growing where the file system knows no better."""
         self._call("write", self._shim.write, path, data)
         with suppress(SkipstoneError):  # what others left behind is no failure of this
             self._call("clean up", self._shim.sweepDrafts, path, _DEAD_MILLIS)

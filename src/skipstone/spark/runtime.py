@@ -37,6 +37,7 @@ __all__ = ["Question", "Runtime", "runtime_of"]
 
 LOG = logging.getLogger("skipstone")
 _LOOK_AGAIN_SECONDS = 5.0
+_PATIENCE_SECONDS = 3.0
 _runtimes: dict[str, Runtime] = {}
 _lock = threading.Lock()
 
@@ -69,12 +70,16 @@ def _names_of(schema: str) -> ColumnNames:
 
 @dataclass(slots=True, eq=False)
 class _Loaded:
-    """A registered table: its catalog as last read, or the sentence that says why there is none."""
+    """A registered table: its catalog as last read, or the sentence that says why there is none.
+
+    ``outdated`` is one that could not be read anew when it was last looked at.
+    """
 
     version: int
     catalog: Catalog
     store: HadoopStore
     problem: str = ""
+    outdated: bool = False
     looked_at: float = field(default_factory=time.monotonic)
 
 
@@ -128,7 +133,7 @@ class Runtime:
 
     def refresh(self, root: str) -> None:
         """Read a table's catalog now and use it from the next query on; raises when it is unreadable."""
-        problem = self._load(root)
+        problem = self._load(root, patience=_PATIENCE_SECONDS)
         if problem:
             raise SkipstoneError(problem)
 
@@ -136,13 +141,17 @@ class Runtime:
         """Decide a question again, with its reasons."""
         return decide(question.filter, self._tables[question.root].catalog, question.settings)
 
-    def _load(self, root: str) -> str:
+    def _load(self, root: str, patience: float = 0.0, keep: bool = False) -> str:
         store = self.store(root)
         with self._guard:
             before = self._tables.get(root)
             try:
-                catalog, problem = load(store, root), ""
+                catalog, problem = load(store, root, patience), ""
             except Exception as error:
+                if keep and before is not None and not before.problem and not before.outdated:
+                    # Some file may just be about to be written, and what was read before is still true.
+                    before.outdated = True
+                    return ""
                 catalog, problem = merge(()), str(error)
                 if before is None or before.problem != problem:
                     LOG.warning("Queries on %s read everything: %s", root, problem)
@@ -186,7 +195,7 @@ class Runtime:
             loaded.looked_at = time.monotonic()
             # What was wrong may have passed without a trace in the names.
             if loaded.problem or stamp(loaded.store) != loaded.catalog.names:
-                self._load(root)
+                self._load(root, keep=True)
 
 
 def runtime_of(spark: SparkSession) -> Runtime:

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.progress import Progress
+from skipstone.spark.executors import bounded
 from skipstone.spark.explain import Explanation, explain_query
 from skipstone.spark.failures import sentence_of
 from skipstone.spark.index import IndexReport, index_files
@@ -75,6 +76,7 @@ class IndexedTable:
         """The table's files as they lie now."""
         return open_files(self.spark, self.frame(), self.source)
 
+    @bounded
     def index(
         self,
         expressions: Sequence[str] = (),
@@ -96,14 +98,17 @@ class IndexedTable:
             self._runtime.refresh(files.root)
         return files
 
+    @bounded
     def explain(self, query: str | DataFrame) -> Explanation:
         """Which files a query reads and skips, and why."""
         return explain_query(self.spark, self._runtime, query)
 
+    @bounded
     def status(self) -> TableStatus:
         """What is known about the table."""
         return table_status(self.spark, self._runtime, self.files())
 
+    @bounded
     def replay(self, queries: Workload, progress: Progress | None = None) -> ReplayReport:
         """Run queries with skipping on and off and compare."""
         files = self.files()
@@ -112,10 +117,12 @@ class IndexedTable:
         with unlogged(self.spark):
             return replay_queries(self.spark, self._runtime, files, queries, progress)
 
+    @bounded
     def log(self, since: datetime | None = None) -> tuple[LoggedScan, ...]:
         """The table's query log in the order of time, queries that have just ended included."""
         return read_log(self.spark, self._runtime, self.files().root, since)
 
+    @bounded
     def clear_log(self) -> int:
         """Delete every entry of the table's query log and return how many there were."""
         return clear_log(self.spark, self._runtime, self.files().root)

@@ -2,16 +2,18 @@ package skipstone;
 
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonPathCapabilities;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -971,26 +973,29 @@ public final class Skipstone {
         }
     }
 
-    /** Writes a new file whole or not at all: under another name first, then renamed. */
+    /** Schemes of object stores that show a file when it is closed, as Delta's own log stores have it too. */
+    private static final List WHOLE = java.util.Arrays.asList(new String[] {"s3", "s3a", "s3n", "gs"});
+
+    /**
+     * Writes a new file. Where a file is seen only when it is closed, it goes straight to its name: there a rename
+     * would be a copy that others can see half done. Elsewhere it is written under a name of its own and renamed.
+     */
     public void write(Configuration conf, String path, byte[] bytes) throws Exception {
         Path target = new Path(path);
         FileSystem fs = target.getFileSystem(conf);
-        Path draft = new Path(target.getParent(), "." + target.getName() + ".draft");
+        if (WHOLE.contains(fs.getUri().getScheme())
+                || fs.hasPathCapability(target, CommonPathCapabilities.ABORTABLE_STREAM)) {
+            put(fs, target, bytes);
+            return;
+        }
         fs.mkdirs(target.getParent());
-        boolean there = false;
+        Path draft = new Path(target.getParent(), "." + target.getName() + "." + UUID.randomUUID() + ".draft");
+        boolean moved = false;
         try {
-            OutputStream out = fs.create(draft, true);
-            try {
-                out.write(bytes);
-            } finally {
-                out.close();
-            }
-            there = fs.rename(draft, target);
-            if (!there) {
-                throw new java.io.IOException("cannot rename " + draft + " to " + target);
-            }
+            put(fs, draft, bytes);
+            moved = move(conf, fs, draft, target, bytes);
         } finally {
-            if (!there) {
+            if (!moved) {
                 discard(fs, draft);
             }
         }
@@ -1002,6 +1007,38 @@ public final class Skipstone {
             fs.delete(draft, false);
         } catch (Throwable e) {
             // What kept it from being written is what the caller should hear of.
+        }
+    }
+
+    /** Some file systems do not rename to a name that is taken. By the same bytes it may be. */
+    private boolean move(Configuration conf, FileSystem fs, Path draft, Path target, byte[] bytes) throws Exception {
+        if (fs.rename(draft, target)) {
+            return true;
+        }
+        if (fs.exists(target)) {
+            if (java.util.Arrays.equals(read(conf, target.toString()), bytes)) {
+                return false;
+            }
+            fs.delete(target, false);
+            if (fs.rename(draft, target)) {
+                return true;
+            }
+        }
+        throw new java.io.IOException("cannot rename " + draft + " to " + target);
+    }
+
+    private static void put(FileSystem fs, Path target, byte[] bytes) throws Exception {
+        FSDataOutputStream out = fs.create(target, true);
+        boolean whole = false;
+        try {
+            out.write(bytes);
+            whole = true;
+        } finally {
+            // To close an object is to publish it, however little of it was written.
+            if (!whole && out.hasCapability(CommonPathCapabilities.ABORTABLE_STREAM)) {
+                out.abort();
+            }
+            out.close();
         }
     }
 
@@ -1030,11 +1067,12 @@ public final class Skipstone {
     /** Names of the files in a folder, sorted; none when the folder is absent. */
     public String[] names(Configuration conf, String path) throws Exception {
         Path target = new Path(path);
-        FileSystem fs = target.getFileSystem(conf);
-        if (!fs.exists(target)) {
+        FileStatus[] found;
+        try {
+            found = target.getFileSystem(conf).listStatus(target);
+        } catch (java.io.FileNotFoundException absent) {
             return new String[0];
         }
-        FileStatus[] found = fs.listStatus(target);
         String[] out = new String[found.length];
         for (int i = 0; i < found.length; i++) {
             out[i] = found[i].getPath().getName();
