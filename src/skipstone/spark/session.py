@@ -18,16 +18,15 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.delta_settings import CATALOG, DELTA_CATALOG, DELTA_EXTENSION, EXTENSIONS, listed
 from skipstone.spark.jars import DELTA_JARS, delta_jars
 from skipstone.spark.java import find_java
 
 __all__ = ["session"]
 
-_DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _GIB = 1 << 30
 # The caller's value of these is kept and extended by Delta's, rather than put in its place.
-_MERGED = frozenset({"spark.jars", "spark.sql.extensions", "spark.sql.catalog.spark_catalog"})
+_MERGED = frozenset({"spark.jars", EXTENSIONS, CATALOG})
 _LOCAL_MASTER = re.compile(r"local(?:\[(?P<cores>\d+|\*)(?:,\s*\d+)?\])?")
 
 
@@ -143,14 +142,11 @@ def _driver_memory() -> str:
 
 
 def _delta_settings(config: Mapping[str, str], jvm_runs: bool) -> dict[str, str]:
-    extensions = _listed(config.get("spark.sql.extensions"))
-    if _DELTA_EXTENSION not in extensions:
-        extensions.append(_DELTA_EXTENSION)
-    settings = {
-        "spark.sql.extensions": ",".join(extensions),
-        "spark.sql.catalog.spark_catalog": config.get("spark.sql.catalog.spark_catalog", _DELTA_CATALOG),
-    }
-    jars = _listed(config.get("spark.jars"))
+    extensions = listed(config.get(EXTENSIONS))
+    if DELTA_EXTENSION not in extensions:
+        extensions.append(DELTA_EXTENSION)
+    settings = {EXTENSIONS: ",".join(extensions), CATALOG: config.get(CATALOG, DELTA_CATALOG)}
+    jars = listed(config.get("spark.jars"))
     if jvm_runs:
         # The class path of a JVM is fixed once it runs, so Delta is there already or never will be.
         _require_delta_class()
@@ -166,13 +162,9 @@ def _require_delta_class() -> None:
     jvm = SparkContext._jvm
     assert jvm is not None
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    name = _DELTA_EXTENSION.replace(".", "/") + ".class"
+    name = DELTA_EXTENSION.replace(".", "/") + ".class"
     if loader.getResource(name) is None:
         raise SkipstoneError(
             "this JVM was started without Delta's jars, which cannot be added later; start a new Python "
             f"process, give spark-submit --packages {DELTA_JARS[0].coordinate}, or call session(delta=False)."
         )
-
-
-def _listed(value: str | None) -> list[str]:
-    return [part.strip() for part in (value or "").split(",") if part.strip()]

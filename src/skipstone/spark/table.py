@@ -20,7 +20,7 @@ from skipstone.spark.query_log import clear_log, read_log, unlogged
 from skipstone.spark.replay import ReplayReport, replay_queries
 from skipstone.spark.runtime import runtime_of
 from skipstone.spark.status import TableStatus, table_status
-from skipstone.spark.table_files import TableFiles, open_files
+from skipstone.spark.table_files import TableFiles, has_delta, open_files
 from skipstone.workload.log import LoggedScan
 from skipstone.workload.queries import Workload
 
@@ -44,11 +44,18 @@ class IndexedTable:
         self._runtime = runtime_of(spark)
 
     def frame(self) -> DataFrame:
-        """The table as a DataFrame."""
+        """The table as a DataFrame, as it is now."""
         try:
             if not is_path(self.source):
                 return self.spark.table(self.source)
-            return self.spark.read.format("delta" if self._is_delta() else "parquet").load(self.source)
+            if not self._is_delta():
+                return self.spark.read.parquet(self.source)
+            if not has_delta(self.spark):
+                raise SkipstoneError(
+                    f"{self.source} is a Delta table, and this Spark session has no Delta: start it with "
+                    "Delta's jars and settings, or use skipstone.session()."
+                )
+            return self.spark.read.format("delta").load(self.source)
         except (PySparkException, Py4JJavaError) as problem:
             why = (sentence_of(problem) or "").rstrip(".")
             raise SkipstoneError(f"{self.source} is not a table that can be read: {why}.") from problem
@@ -57,7 +64,7 @@ class IndexedTable:
         return "_delta_log" in self._runtime.store(self.source.rstrip("/")).names("")
 
     def files(self) -> TableFiles:
-        """The table's files as they lie now."""
+        """The table's files as they lie now; for skipstone's own modules."""
         return open_files(self.spark, self.frame(), self.source)
 
     def index(
@@ -67,10 +74,11 @@ class IndexedTable:
         rebuild: bool = False,
         progress: Progress | None = None,
     ) -> IndexReport:
-        """Compute statistics for the files that have none; queries skip from then on.
+        """Compute statistics for the files that have none; queries skip from then on. No data is changed.
 
-        ``expressions`` are further things to keep min, max and value sets of, ``features`` conditions to
-        keep a bit of per block. Both are remembered for later runs.
+        ``expressions`` are SQL expressions to keep minimum, maximum and value sets of, like those of columns;
+        ``features`` are SQL conditions to keep one bit of per block. Both are remembered for later runs.
+        ``rebuild`` indexes all files anew, with only the expressions and features that are given now.
         """
         files = self._current(rebuild)
         return index_files(self.spark, self._runtime, files, expressions, features, rebuild, progress)
@@ -82,15 +90,15 @@ class IndexedTable:
         return files
 
     def explain(self, query: str | DataFrame) -> Explanation:
-        """Which files a query reads and skips, and why."""
+        """Show which files a query reads and skips, and why; the query is planned and not run."""
         return explain_query(self.spark, self._runtime, query)
 
     def status(self) -> TableStatus:
-        """What is known about the table."""
+        """Show what is known about the table, and how many of its files have no statistics yet."""
         return table_status(self.spark, self._runtime, self.files())
 
     def replay(self, queries: Workload, progress: Progress | None = None) -> ReplayReport:
-        """Run queries with skipping on and off and compare."""
+        """Run queries with skipping on and off; compare results, rows, files, bytes and seconds."""
         files = self.files()
         with suppress(SkipstoneError):  # queries run without a catalog too; why it is unusable was logged
             self._runtime.refresh(files.root)
@@ -98,7 +106,10 @@ class IndexedTable:
             return replay_queries(self.spark, self._runtime, files, queries, progress)
 
     def log(self, since: datetime | None = None) -> tuple[LoggedScan, ...]:
-        """The table's query log in the order of time, queries that have just ended included."""
+        """The table's query log, oldest first, queries that have just ended included.
+
+        ``since``, a datetime with a time zone, leaves older entries out.
+        """
         return read_log(self.spark, self._runtime, self.files().root, since)
 
     def clear_log(self) -> int:
