@@ -52,7 +52,7 @@ LOG = logging.getLogger("skipstone")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkloadAnalysis:
-    """A report on a log, the parsed log itself, and the statements that cannot be used."""
+    """What ``analyze`` found: a printable report, the parsed log as plain data, and unusable statements."""
 
     report: AnalysisReport
     parsed: dict[str, Any]
@@ -60,9 +60,11 @@ class WorkloadAnalysis:
 
 
 def table(spark: SparkSession, source: str) -> Table:
-    """A Delta table or a directory of Parquet files, by path or by catalog name.
+    """Open a Delta table or a directory of Parquet files, and enable skipping in the session.
 
-    ``source`` may be ``name=path``; then ``name`` is what queries call the table.
+    ``source`` is a path (something with a slash, or a leading dot), a name in Spark's catalog, or
+    ``name=path``. The last also makes a temporary view, so that queries can call the table by that name.
+    Raises a :class:`SkipstoneError` when there is no such table.
     """
     enable(spark)
     name, path = split_source(source)
@@ -74,7 +76,7 @@ def table(spark: SparkSession, source: str) -> Table:
 
 
 class Table(IndexedTable):
-    """One table. Made by :func:`table`."""
+    """One table, made by :func:`table`: index it, ask about it, and rearrange it."""
 
     def _called(self) -> str:
         return self.name or self.source.rstrip("/").rpartition("/")[2]
@@ -106,9 +108,11 @@ class Table(IndexedTable):
     def analyze(
         self, queries: Workload | None = None, num_features: int | None = None, threshold: float | None = None
     ) -> WorkloadAnalysis:
-        """What a query log says about this table: predicates, features, commonality and stability.
+        """Show what a query log says about this table: predicates, features, commonality and stability.
 
-        Here and below, the table's own query log is used when no queries are given.
+        ``num_features`` is how many features to mine and ``threshold`` how many queries each must subsume;
+        both are chosen by cross-validation over the log when not given. Here and in ``advise`` and
+        ``optimize``, the table's own query log is used when no ``queries`` are given.
         """
         entries, unusable = self._entries(self.files(), queries)
         if not entries:
@@ -128,7 +132,11 @@ class Table(IndexedTable):
         num_features: int | None = None,
         progress: Progress | None = None,
     ) -> Advice:
-        """Simulate every layout on a sample and say what each would let the queries skip."""
+        """Simulate every layout on a sample and estimate what each would save and cost; nothing is changed.
+
+        ``block_rows`` is the mean number of rows in a block, chosen by size when not given. With
+        ``partition_by``, a SQL expression, blocks are made inside each of its values.
+        """
         files = self.files()
         entries, unusable = self._entries(files, queries)
         self._runtime.refresh(files.root)
@@ -152,9 +160,13 @@ class Table(IndexedTable):
         progress: Progress | None = None,
         curve: str = "z",
     ) -> OptimizeReport:
-        """Rearrange the table in one commit; with ``output`` a new Delta table instead.
+        """Rewrite the table in one commit so that the queries skip most; its rows stay the same.
 
-        ``curve`` is that of the layout ``selforg``: ``z`` or ``hilbert``.
+        ``layout`` is ``range``, ``zorder``, ``hilbert``, ``sop``, ``qdtree`` or ``selforg``; ``auto`` takes
+        the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
+        With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
+        directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
+        on dates. ``curve`` is that of ``selforg``: ``z`` or ``hilbert``.
         """
         if layout != "auto":
             layout_named(layout, also=("auto",))
@@ -180,7 +192,10 @@ class Table(IndexedTable):
         return self
 
     def optimize_new(self, blocks_worth: float = 2.0, progress: Progress | None = None) -> OptimizeReport:
-        """Lay out only the files that no layout covers yet, once enough rows have gathered."""
+        """Lay out only the files that no layout covers yet, by the newest layout's strategy and workload.
+
+        Nothing is done until ``blocks_worth`` blocks of rows have gathered, in each partition of the table.
+        """
         return optimize_new(self.spark, self._runtime, self._current, blocks_worth, progress)
 
     def auto(
@@ -191,11 +206,11 @@ class Table(IndexedTable):
         lazy: bool = False,
         model: CostModel | None = None,
     ) -> Decision:
-        """One round of the self-organising loop: decide by the table's own query log and, if it pays, act.
+        """Run one round of the self-organising loop: decide by the table's query log and, if it pays, act.
 
         Without ``act`` nothing is done or written down. A table without statistics is indexed first, for only
-        the scans of indexed tables are logged. ``model`` is this machine's cost model by default.
-        With ``lazy`` nothing is estimated anew while table and log are much as they were at the last no.
+        the scans of indexed tables are logged. ``model`` is what ``skipstone calibrate`` measured by default.
+        With ``lazy`` a negative decision is kept until table, log, policy or costs have changed enough.
         """
         chosen = policy or Policy()
         files = self._current()
@@ -214,8 +229,8 @@ class Table(IndexedTable):
     ) -> Decision:
         """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
 
-        Rows of a table whose layout suits the queries of now are counted and take their places in it at once.
-        They are in the table whatever becomes of the layout: if that fails, the decision says why.
+        If the newest layout still suits the recent queries, the rows are written by it at once. They are in
+        the table whatever becomes of the layout: if that fails, the decision says why.
         """
         if self.files().format != "delta":
             raise SkipstoneError(
@@ -267,7 +282,11 @@ class Table(IndexedTable):
         policy: Policy | None = None,
         told: Callable[[Decision], None] = lambda _: None,
     ) -> Watch:
-        """A listener on the table's commits, whoever makes them; ``start()`` it and ``stop()`` it."""
+        """Watch the table's commits, whoever makes them, and run a round of ``auto`` after each.
+
+        The table's version is looked up every ``seconds``; ``told`` is called with each decision. Nothing
+        happens before :meth:`Watch.start`.
+        """
         return Watch(
             lambda: int(self.files().handle.version()),
             lambda: self.auto(policy=policy, lazy=True),
@@ -276,7 +295,7 @@ class Table(IndexedTable):
         )
 
     def auto_status(self, policy: Policy | None = None) -> AutoStatus:
-        """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
+        """Show what the self-organising loop sees: log, unclustered data, drift and the newest decisions."""
         return auto_status(self._situation(policy or Policy()))
 
     def _situation(self, policy: Policy) -> Situation:

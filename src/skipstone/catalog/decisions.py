@@ -26,8 +26,9 @@ _NAME = re.compile(r"[0-9TZ]+-[0-9a-f]{8}\.json")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision with its reason code, its sentence and all numbers behind it.
+    """A decision of the self-organising loop: code, sentence and all numbers behind it.
 
+    ``time`` is ISO 8601 in UTC and ``acted`` says whether the table was rewritten.
     ``repeated`` is how often the same was decided before without a change.
     """
 

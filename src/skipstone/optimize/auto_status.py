@@ -16,7 +16,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class AutoStatus:
-    """Log, unclustered data, drift and the newest decisions; ``drift`` is None without a layout."""
+    """Log, unclustered data, drift and the newest decisions; ``drift`` is None without a layout.
+
+    Nothing is estimated for new data before ``unclustered_bytes`` reaches ``awaited_bytes``.
+    """
 
     root: str
     logged_scans: int

@@ -15,7 +15,7 @@ _SECONDS = 0.2
 
 
 class Progress(Protocol):
-    """Told now and then how far some work is."""
+    """A function that is called now and then with how far some work is: ``progress(what, done, total)``."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """``done`` of ``total`` tasks of the work called ``what`` are finished."""

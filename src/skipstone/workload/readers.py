@@ -43,7 +43,11 @@ class _Entry:
 
 
 def read_queries(path: str | Path, dialect: str = "spark") -> Workload:
-    """Read a query log; ``dialect`` is any name that sqlglot knows."""
+    """Read the queries of a file; statements that are broken are kept aside with their reasons.
+
+    ``path`` is a ``.sql`` file, a ``.jsonl`` file, or a ``.csv`` or ``.parquet`` export. ``dialect`` is the
+    SQL dialect of the file, by any name that sqlglot knows.
+    """
     source = Path(path)
     reader = _READERS.get(source.suffix.lower())
     if reader is None:
