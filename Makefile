@@ -15,7 +15,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-cluster test-s3 fuzz lint format lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
+.PHONY: help setup demo test test-cluster test-s3 fuzz lint format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ lint: $(READY)  ## Check style, format and types
 format: $(READY)  ## Let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY)  ## Write docs/api.md from the docstrings
+	$(BIN)/python docs/make_api.py
+
+examples: $(READY)  ## Run the notebooks and store their outputs
+	$(BIN)/python examples/run.py
 
 bench: bench-skip bench-log bench-benefit bench-replay  ## Run every benchmark; figures go to benchmarks/results
 

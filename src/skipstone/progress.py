@@ -24,7 +24,7 @@ __all__ = ["Progress", "Steps"]
 
 
 class Progress(Protocol):
-    """Told now and then how far some work is."""
+    """A function that is called now and then with how far some work is: ``progress(what, done, total)``."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """``done`` of ``total`` are finished; ``what`` says what is being done now."""

@@ -60,7 +60,7 @@ LOG = logging.getLogger("skipstone")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WorkloadAnalysis(Viewed):
-    """A report on a log, the parsed log itself, and the statements that cannot be used."""
+    """What ``analyze`` found: a printable report, the parsed log as plain data, and unusable statements."""
 
     report: AnalysisReport
     parsed: dict[str, Any]
@@ -77,9 +77,11 @@ class WorkloadAnalysis(Viewed):
 
 
 def table(spark: SparkSession, source: str) -> Table:
-    """A Delta table or a directory of Parquet files, by path or by catalog name.
+    """Open a Delta table or a directory of Parquet files, and enable skipping in the session.
 
-    ``source`` may be ``name=path``; then ``name`` is what queries call the table.
+    ``source`` is a path (something with a slash, or a leading dot), a name in Spark's catalog, or
+    ``name=path``. The last also makes a temporary view, so that queries can call the table by that name.
+    Raises a :class:`SkipstoneError` when there is no such table.
     """
     enable(spark)
     name, path = split_source(source)
@@ -92,7 +94,7 @@ def table(spark: SparkSession, source: str) -> Table:
 
 
 class Table(IndexedTable):
-    """One table. Made by :func:`table`."""
+    """One table, made by :func:`table`: index it, ask about it, and rearrange it."""
 
     def __repr__(self) -> str:
         return f"<Table {self.source if self.name is None else f'{self.name}={self.source}'}>"
@@ -136,9 +138,11 @@ class Table(IndexedTable):
     def analyze(
         self, queries: Workload | None = None, num_features: int | None = None, threshold: float | None = None
     ) -> WorkloadAnalysis:
-        """What a query log says about this table: predicates, features, commonality and stability.
+        """Show what a query log says about this table: predicates, features, commonality and stability.
 
-        Here and below, the table's own query log is used when no queries are given.
+        ``num_features`` is how many features to mine and ``threshold`` how many queries each must subsume;
+        both are chosen by cross-validation over the log when not given. Here and in ``advise`` and
+        ``optimize``, the table's own query log is used when no ``queries`` are given.
         """
         checked(num_features=num_features, threshold=threshold)
         entries, unusable = self._entries(self.files(), queries)
@@ -165,7 +169,11 @@ class Table(IndexedTable):
         num_features: int | None = None,
         progress: Progress | None = None,
     ) -> Advice:
-        """Simulate every layout on a sample and say what each would let the queries skip."""
+        """Simulate every layout on a sample and estimate what each would save and cost; nothing is changed.
+
+        ``block_rows`` is the mean number of rows in a block, chosen by size when not given. With
+        ``partition_by``, a SQL expression, blocks are made inside each of its values.
+        """
         wishes = Wishes(block_rows, partition_by, num_features)
         files = self.files()
         entries, unusable = self._entries(files, queries)
@@ -192,11 +200,17 @@ class Table(IndexedTable):
         curve: str = "z",
         force: bool = False,
     ) -> OptimizeReport:
-        """Rearrange the table in one commit; with ``output`` a new Delta table instead.
+        """Rewrite the table in one commit so that the queries skip most; its rows stay the same.
 
-        ``curve`` is that of the layout ``selforg``: ``z`` or ``hilbert``. A layout by which the queries
-        would scan more than they do now is refused unless it is forced. Nothing is written before all that
-        can be known to fail is checked, and a new table whose layout fails is deleted again.
+        ``layout`` is ``range``, ``zorder``, ``hilbert``, ``sop``, ``qdtree`` or ``selforg``; ``auto`` takes
+        the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
+        With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
+        directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
+        on dates. ``curve`` is that of ``selforg``: ``z`` or ``hilbert``.
+
+        A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
+        Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
+        is deleted again.
         """
         request = Request(
             layout,
@@ -232,7 +246,10 @@ class Table(IndexedTable):
     def optimize_new(
         self, blocks_worth: float = 2.0, progress: Progress | None = None, force: bool = False
     ) -> OptimizeReport:
-        """Lay out only the files that no layout covers yet, once enough rows have gathered."""
+        """Lay out only the files that no layout covers yet, by the newest layout's strategy and workload.
+
+        Nothing is done until ``blocks_worth`` blocks of rows have gathered, in each partition of the table.
+        """
         worth = checked(blocks_worth=blocks_worth)["blocks_worth"]
         return optimize_new(self.spark, self._runtime, self._current, worth, progress, force)
 
@@ -245,11 +262,11 @@ class Table(IndexedTable):
         lazy: bool = False,
         model: CostModel | None = None,
     ) -> Decision:
-        """One round of the self-organising loop: decide by the table's own query log and, if it pays, act.
+        """Run one round of the self-organising loop: decide by the table's query log and, if it pays, act.
 
         Without ``act`` nothing is done or written down. A table without statistics is indexed first, for only
-        the scans of indexed tables are logged. ``model`` is this machine's cost model by default.
-        With ``lazy`` nothing is estimated anew while table and log are much as they were at the last no.
+        the scans of indexed tables are logged. ``model`` is what ``skipstone calibrate`` measured by default.
+        With ``lazy`` a negative decision is kept until table, log, policy or costs have changed enough.
         """
         chosen = policy_or_default(policy)
         files = self._current()
@@ -271,8 +288,8 @@ class Table(IndexedTable):
     ) -> Decision:
         """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
 
-        Rows of a table whose layout suits the queries of now are counted and take their places in it at once.
-        They are in the table whatever becomes of the layout: if that fails, the decision says why.
+        If the newest layout still suits the recent queries, the rows are written by it at once. They are in
+        the table whatever becomes of the layout: if that fails, the decision says why.
         """
         chosen = policy_or_default(policy)
         if self.files().format != "delta":
@@ -325,7 +342,11 @@ class Table(IndexedTable):
         policy: Policy | None = None,
         told: Callable[[Decision], None] = lambda _: None,
     ) -> Watch:
-        """A listener on the table's commits, whoever makes them; ``start()`` it and ``stop()`` it."""
+        """Watch the table's commits, whoever makes them, and run a round of ``auto`` after each.
+
+        The table's version is looked up every ``seconds``; ``told`` is called with each decision. Nothing
+        happens before :meth:`Watch.start`.
+        """
         policy_or_default(policy)
         require_running(self.spark, self.source)
         return Watch(
@@ -337,7 +358,7 @@ class Table(IndexedTable):
 
     @bounded
     def auto_status(self, policy: Policy | None = None) -> AutoStatus:
-        """What the self-organising loop sees: log, unclustered data, drift and its newest decisions."""
+        """Show what the self-organising loop sees: log, unclustered data, drift and the newest decisions."""
         return auto_status(self._situation(policy_or_default(policy)))
 
     def _situation(self, policy: Policy) -> Situation:

@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from skipstone.spark.failures import reason_of
+from skipstone.spark.failures import reason_of, sentence_of
 
 
 def test_the_cause_of_a_failed_write_is_told(spark: SparkSession, tmp_path: Path) -> None:
@@ -24,3 +24,16 @@ def test_a_failure_without_a_deeper_cause_is_told_once(spark: SparkSession) -> N
     with pytest.raises(PySparkException) as caught:
         spark.sql("SELECT * FROM absent")
     assert reason_of(caught.value).count("TABLE_OR_VIEW_NOT_FOUND") == 1
+
+
+def test_a_failure_of_deltas_own_is_told_though_spark_cannot_look_it_up(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "table")
+    spark.range(1).write.format("delta").save(path)
+    with pytest.raises(PySparkException) as caught:
+        spark.sql(f"SELECT * FROM delta.`{path}` VERSION AS OF 99").collect()
+    for sentence in (sentence_of(caught.value), reason_of(caught.value)):
+        assert sentence is not None
+        assert "99" in sentence
+        assert "\n" not in sentence

@@ -29,8 +29,9 @@ _NAME = re.compile(r"[0-9TZ]+-(?:[0-9a-f]{8}|(?P<digest>[0-9a-f]{12}))\.json")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decision(Viewed):
-    """A decision with its reason code, its sentence and all numbers behind it.
+    """A decision of the self-organising loop: code, sentence and all numbers behind it.
 
+    ``time`` is ISO 8601 in UTC and ``acted`` says whether the table was rewritten.
     ``repeated`` is how often the same was decided before without a change.
     """
 

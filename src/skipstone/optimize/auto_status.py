@@ -17,7 +17,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AutoStatus(Viewed):
-    """Log, unclustered data, drift and the newest decisions; ``drift`` is None without a layout."""
+    """Log, unclustered data, drift and the newest decisions; ``drift`` is None without a layout.
+
+    Nothing is estimated for new data before ``unclustered_bytes`` reaches ``awaited_bytes``.
+    """
 
     root: str
     logged_scans: int

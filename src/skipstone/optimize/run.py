@@ -60,7 +60,11 @@ _PARTS = 1000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OptimizeReport(Viewed):
-    """What an optimisation did; ``layout_id`` is empty when the table was left as it lies."""
+    """What an optimisation did; ``layout_id`` is empty and ``version`` -1 when the table was left alone.
+
+    ``reason`` says what was done, or why nothing was. ``percent_before`` and ``percent_after`` are estimates
+    of the share of rows that the log's queries scan. ``version`` is the table version that the commit made.
+    """
 
     root: str
     layout: str

@@ -7,11 +7,13 @@ import threading
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.delta_settings import warn_of_missing
 from skipstone.spark.log_settings import SWITCH as LOG_SWITCH
 from skipstone.spark.log_settings import wanted
 from skipstone.spark.query_log import start_log, stop_log
 from skipstone.spark.running import require_running
 from skipstone.spark.runtime import Runtime, runtime_of
+from skipstone.spark.table_files import has_delta
 
 __all__ = ["disable", "enable"]
 
@@ -28,8 +30,13 @@ def enable(spark: SparkSession, log: bool | None = None) -> SparkSession:
 
     With ``log=True`` the scans of these tables are recorded in their query logs, for all sessions of the
     application; with None the setting ``spark.skipstone.log`` decides whether that begins now.
+
+    None of the session's own settings is changed. A warning is logged once if Delta's jars are there without
+    the settings that Delta needs; ``docs/settings.md`` lists those and what else :func:`session` sets.
     """
     _check(spark)
+    if has_delta(spark):
+        warn_of_missing(spark)
     runtime = runtime_of(spark)
     runtime.shim.setActive(True)
     runtime.shim.install(spark._jsparkSession)

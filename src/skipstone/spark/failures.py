@@ -71,7 +71,7 @@ def sentence_of(problem: BaseException) -> str | None:
         case SkipstoneError():
             return str(problem)
         case PySparkException():
-            return _first_line(problem.getMessage() or str(problem))
+            return _first_line(_message(problem))
         case Py4JJavaError():
             return _first_line(_deepest(problem.java_exception))
         case Py4JNetworkError():
@@ -99,7 +99,7 @@ def reason_of(problem: Py4JJavaError | PySparkException) -> str:
         message = origin.getMessage() or origin.toString()
     else:
         origin = getattr(problem, "_origin", None)
-        message = problem.getMessage() or str(problem)
+        message = _message(problem)
     first = _first_line(message).rstrip(".")
     deepest = first if origin is None else _first_line(_deepest(origin)).rstrip(".")
     return first if deepest in first else f"{first} ({deepest})"
@@ -138,6 +138,13 @@ def _messages(problem: BaseException) -> Iterator[str]:
     while origin is not None:
         yield str(origin.toString())
         origin = origin.getCause()
+
+
+def _message(problem: PySparkException) -> str:
+    try:
+        return problem.getMessage() or str(problem)
+    except Py4JError:  # Spark cannot look up the error classes of Delta
+        return str(problem)
 
 
 def _deepest(exception: Any) -> str:

@@ -50,7 +50,10 @@ _YEAR_1901 = -2_177_452_800_000_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IndexReport(Viewed):
-    """What an index run did."""
+    """What an index run did; ``files`` are all files of the table, ``files_indexed`` those of this run.
+
+    ``columns``, ``expressions`` and ``features`` are the SQL of everything that statistics are kept of.
+    """
 
     root: str
     files: int

@@ -58,7 +58,11 @@ _told: set[tuple[str, tuple[str, ...]]] = set()
 
 @dataclass(frozen=True, slots=True)
 class LogStatus:
-    """A table's log, and what this application has recorded and dropped; times are ISO 8601 in UTC."""
+    """A table's log, and what this application has recorded and dropped; times are ISO 8601 in UTC.
+
+    ``on`` says whether this application records, ``waiting`` counts scans that are not in the table's log
+    yet, ``dropped`` counts lost ones by reason, and ``problems`` are sentences about what went wrong.
+    """
 
     on: bool
     entries: int = 0
@@ -182,7 +186,7 @@ def log_status(spark: SparkSession, runtime: Runtime, root: str) -> LogStatus:
 
 @contextmanager
 def unlogged(spark: SparkSession) -> Iterator[None]:
-    """Queries that this thread runs meanwhile are skipstone's own and are not recorded."""
+    """A context manager: queries that this thread runs inside it are not recorded in any query log."""
     context = spark.sparkContext
     if _UNLOGGED in context.getJobTags():
         yield

@@ -21,6 +21,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from skipstone.errors import NotStartedError, SkipstoneError
+from skipstone.spark.delta_settings import CATALOG, DELTA_CATALOG, DELTA_EXTENSION, EXTENSIONS, listed
 from skipstone.spark.jars import DELTA_JARS, delta_jars
 from skipstone.spark.java import find_java
 from skipstone.spark.master import check_master, local_cores
@@ -28,8 +29,6 @@ from skipstone.spark.user_settings import insisting_on, user_settings
 
 __all__ = ["session"]
 
-_DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-_DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _GIB = 1 << 30
 _starting = threading.Lock()
 _YARN_SETTINGS = "spark.hadoop.yarn.resourcemanager."
@@ -174,14 +173,11 @@ def _driver_memory() -> str:
 
 
 def _delta_settings(user: Mapping[str, str], jvm_runs: bool) -> dict[str, str]:
-    extensions = _listed(user.get("spark.sql.extensions"))
-    if _DELTA_EXTENSION not in extensions:
-        extensions.append(_DELTA_EXTENSION)
-    settings = {
-        "spark.sql.extensions": ",".join(extensions),
-        "spark.sql.catalog.spark_catalog": user.get("spark.sql.catalog.spark_catalog", _DELTA_CATALOG),
-    }
-    jars = _listed(user.get("spark.jars"))
+    extensions = listed(user.get(EXTENSIONS))
+    if DELTA_EXTENSION not in extensions:
+        extensions.append(DELTA_EXTENSION)
+    settings = {EXTENSIONS: ",".join(extensions), CATALOG: user.get(CATALOG, DELTA_CATALOG)}
+    jars = listed(user.get("spark.jars"))
     if jvm_runs:
         # The class path of a JVM is fixed once it runs, so Delta is there already or never will be.
         _require_delta_class()
@@ -204,13 +200,9 @@ def _require_delta_class() -> None:
     jvm = SparkContext._jvm
     assert jvm is not None
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    name = _DELTA_EXTENSION.replace(".", "/") + ".class"
+    name = DELTA_EXTENSION.replace(".", "/") + ".class"
     if loader.getResource(name) is None:
         raise SkipstoneError(
             "this JVM was started without Delta's jars, which cannot be added later; start a new Python "
             f"process, give spark-submit --packages {DELTA_JARS[0].coordinate}, or call session(delta=False)."
         )
-
-
-def _listed(value: str | None) -> list[str]:
-    return [part.strip() for part in (value or "").split(",") if part.strip()]

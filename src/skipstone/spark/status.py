@@ -21,7 +21,11 @@ __all__ = ["TableStatus", "table_status"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TableStatus(Viewed):
-    """A table and its catalog; ``problem`` says why the catalog cannot be used."""
+    """A table and its catalog; ``problem`` says why the catalog cannot be used.
+
+    ``files_indexed`` counts the files whose statistics this session can use; all others are always read.
+    ``segments`` counts the catalog's files and ``indexed_at`` is the time of the newest.
+    """
 
     root: str
     format: str

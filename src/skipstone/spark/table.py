@@ -23,7 +23,7 @@ from skipstone.spark.running import require_running
 from skipstone.spark.runtime import Runtime, runtime_of
 from skipstone.spark.source import problem_of, read_listing, split_source
 from skipstone.spark.status import TableStatus, table_status
-from skipstone.spark.table_files import TableFiles, open_files
+from skipstone.spark.table_files import TableFiles, has_delta, open_files
 from skipstone.workload.log import LoggedScan
 from skipstone.workload.queries import Workload
 
@@ -49,12 +49,18 @@ class IndexedTable:
         return self._opened_in
 
     def frame(self) -> DataFrame:
-        """The table as a DataFrame."""
+        """The table as a DataFrame, as it is now."""
         require_running(self.spark, self.source)
         try:
             if not is_path(self.source):
                 return self.spark.table(self.source)
-            return self.spark.read.format(self._format()).load(self.source)
+            format_ = self._format()
+            if format_ == "delta" and not has_delta(self.spark):
+                raise SkipstoneError(
+                    f"{self.source} is a Delta table, and this Spark session has no Delta: start it with "
+                    "Delta's jars and settings, or use skipstone.session()."
+                )
+            return self.spark.read.format(format_).load(self.source)
         except (PySparkException, Py4JJavaError) as problem:
             why = (sentence_of(problem) or "").rstrip(".")
             raise SkipstoneError(f"{self.source} is not a table that can be read: {why}.") from problem
@@ -73,7 +79,7 @@ class IndexedTable:
         return "parquet"
 
     def files(self) -> TableFiles:
-        """The table's files as they lie now."""
+        """The table's files as they lie now; for skipstone's own modules."""
         return open_files(self.spark, self.frame(), self.source)
 
     @bounded
@@ -84,10 +90,11 @@ class IndexedTable:
         rebuild: bool = False,
         progress: Progress | None = None,
     ) -> IndexReport:
-        """Compute statistics for the files that have none; queries skip from then on.
+        """Compute statistics for the files that have none; queries skip from then on. No data is changed.
 
-        ``expressions`` are further things to keep min, max and value sets of, ``features`` conditions to
-        keep a bit of per block. Both are remembered for later runs.
+        ``expressions`` are SQL expressions to keep minimum, maximum and value sets of, like those of columns;
+        ``features`` are SQL conditions to keep one bit of per block. Both are remembered for later runs.
+        ``rebuild`` indexes all files anew, with only the expressions and features that are given now.
         """
         files = self._current(rebuild)
         return index_files(self.spark, self._runtime, files, expressions, features, rebuild, progress)
@@ -100,17 +107,17 @@ class IndexedTable:
 
     @bounded
     def explain(self, query: str | DataFrame) -> Explanation:
-        """Which files a query reads and skips, and why."""
+        """Show which files a query reads and skips, and why; the query is planned and not run."""
         return explain_query(self.spark, self._runtime, query)
 
     @bounded
     def status(self) -> TableStatus:
-        """What is known about the table."""
+        """Show what is known about the table, and how many of its files have no statistics yet."""
         return table_status(self.spark, self._runtime, self.files())
 
     @bounded
     def replay(self, queries: Workload, progress: Progress | None = None) -> ReplayReport:
-        """Run queries with skipping on and off and compare."""
+        """Run queries with skipping on and off; compare results, rows, files, bytes and seconds."""
         files = self.files()
         with suppress(SkipstoneError):  # queries run without a catalog too; why it is unusable was logged
             self._runtime.refresh(files.root)
@@ -119,7 +126,10 @@ class IndexedTable:
 
     @bounded
     def log(self, since: datetime | None = None) -> tuple[LoggedScan, ...]:
-        """The table's query log in the order of time, queries that have just ended included."""
+        """The table's query log, oldest first, queries that have just ended included.
+
+        ``since``, a datetime with a time zone, leaves older entries out.
+        """
         return read_log(self.spark, self._runtime, self.files().root, since)
 
     @bounded

@@ -26,6 +26,8 @@ def read_queries(
 ) -> Workload:
     """Read a query log from a file, from the files of a directory, or from standard input (``-``).
 
+    A file is ``.sql``, ``.jsonl``, ``.json``, ``.csv`` or ``.parquet``, or ``.gz`` of one. Statements that
+    are broken, or that failed in their engine, are kept aside with their reasons.
     ``dialect`` is any name that sqlglot knows, ``column`` the column or field of the statements if it has an
     unusual name, and ``format`` one of sql, jsonl, json, csv and parquet if the file's name does not say.
     """
