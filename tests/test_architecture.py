@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 CORE = {*MAY_IMPORT}
 SHELLS = {"cli", "server", "bench"}
 # Modules beside the packages: these few are for everybody, the others are the public face, for shells only.
-FOR_EVERYBODY = {"arguments", "errors", "progress", "view"}
+FOR_EVERYBODY = {"arguments", "errors", "progress", "source", "view"}
 JVM_LIBRARIES = {"pyspark", "py4j", "delta"}
 
 

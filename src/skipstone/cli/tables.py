@@ -11,7 +11,7 @@ import typer
 
 import skipstone
 from skipstone.cli.quiet import quiet_session
-from skipstone.spark.source import split_source
+from skipstone.source import split_source
 
 __all__ = ["AsJson", "MoreTables", "Source", "open_table"]
 
@@ -24,15 +24,12 @@ MoreTables = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
-_NAMED = re.compile(r"([A-Za-z_]\w*)=(.+)")
-
 
 def open_table(source: str, more: Sequence[str] | None = None) -> skipstone.Table:
     """Open the table that a command is about, and let queries name it and the further ones."""
-    for text in (source, *(more or ())):
-        split_source(text)  # refuses names of several parts before Spark starts
+    split_source(source)  # refuses names of several parts before Spark starts
     for text in more or ():
-        if not _NAMED.fullmatch(text):
+        if split_source(text)[0] is None:
             raise typer.BadParameter(f"{text} is not of the form name=PATH.", param_hint="--table")
     spark = quiet_session()
     table = skipstone.table(spark, named(source))
@@ -47,8 +44,7 @@ def named(source: str) -> str:
     >>> named("/data/orders/"), named("o=/data/orders"), named("/data/2024-01")
     ('orders=/data/orders/', 'o=/data/orders', '/data/2024-01')
     """
-    match = _NAMED.fullmatch(source)
-    name, path = (match[1], match[2]) if match else ("", source)
+    name, path = split_source(source)
     if "/" not in path and Path(path).exists():
         path = f"./{path}"
     if "/" not in path:

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.progress import Progress
+from skipstone.source import problem_of, read_listing, split_source
 from skipstone.spark.executors import bounded
 from skipstone.spark.explain import Explanation, explain_query
 from skipstone.spark.failures import sentence_of
@@ -21,7 +22,6 @@ from skipstone.spark.query_log import clear_log, read_log, unlogged
 from skipstone.spark.replay import ReplayReport, replay_queries
 from skipstone.spark.running import require_running
 from skipstone.spark.runtime import Runtime, runtime_of
-from skipstone.spark.source import problem_of, read_listing, split_source
 from skipstone.spark.status import TableStatus, table_status
 from skipstone.spark.table_files import TableFiles, has_delta, open_files
 from skipstone.workload.log import LoggedScan
