@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from skipstone.errors import SkipstoneError
-
 __all__ = ["Lying", "problem_of", "read_listing", "split_source"]
 
 _NEEDS = "skipstone needs a Delta table or a directory of Parquet files"
@@ -35,23 +33,13 @@ _NAMED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)=(.+)")
 
 
 def split_source(source: str) -> tuple[str | None, str]:
-    """The name and the path of ``name=path``; no name for anything else.
+    """The name and the path of ``name=path``; no name for anything else. A name may have several parts.
 
-    >>> split_source("o=/data/orders"), split_source("/data/orders")
-    (('o', '/data/orders'), (None, '/data/orders'))
+    >>> split_source("o=/data/orders"), split_source("main.air.flights=/f"), split_source("/data/orders")
+    (('o', '/data/orders'), ('main.air.flights', '/f'), (None, '/data/orders'))
     """
     match = _NAMED.fullmatch(source)
-    if match is None:
-        return None, source
-    name, path = match[1], match[2]
-    if "." in name:
-        last = name.rpartition(".")[2]
-        raise SkipstoneError(
-            f"{name} cannot be the name of {path}, for Spark binds names of one part only; "
-            f"write {last}={path}. Queries of a log that say {name} are then taken to mean it, and others "
-            f"must say {last}."
-        )
-    return name, path
+    return (None, source) if match is None else (match[1], match[2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,7 @@ def table(spark: SparkSession, source: str) -> Table:
     found = Table(spark, path, name)
     with bounded_wait(spark):
         found.files()
-        if name is not None:
-            found.frame().createOrReplaceTempView(name)
+        found._bind()
     return found
 
 
@@ -105,6 +104,11 @@ class Table(IndexedTable):
             return self.status().view().html()
         except Exception as problem:
             return View(repr(self), notes=(some_sentence_of(problem),)).html()
+
+    def _bind(self) -> None:
+        """Let queries call the table, as it is now, by its name."""
+        if self.name is not None:
+            self._runtime.bind(self.name, self.frame())
 
     def _called(self) -> str:
         return self.name or self.source.rstrip("/").rpartition("/")[2]
@@ -226,8 +230,8 @@ class Table(IndexedTable):
         work = Work(self.spark, self._runtime, files, entries, unusable, progress)
         with unlogged(self.spark):
             report = optimize_table(work, request, None if target is None else target.made)
-        if self.name is not None and output is None:
-            self.frame().createOrReplaceTempView(self.name)
+        if output is None:
+            self._bind()
         return report
 
     def _target(self, files: TableFiles, output: str | None, convert: bool) -> Copy | Conversion | None:
@@ -278,8 +282,8 @@ class Table(IndexedTable):
         scans, _ = usable_log(self.spark, self._runtime, files.root, files.schema, since)
         known = model or load_model(self.spark)
         decision = auto(self.spark, self._runtime, files, scans, chosen, known, act, progress, lazy)
-        if decision.acted and self.name is not None:
-            self.frame().createOrReplaceTempView(self.name)
+        if decision.acted:
+            self._bind()
         return decision
 
     @bounded
@@ -314,8 +318,7 @@ class Table(IndexedTable):
             LOG.warning("The rows were appended, but not laid out: %s.", reason)
             return Decision(datetime.now(UTC).isoformat(), False, "FAILED", reason)
         finally:
-            if self.name is not None:
-                self.frame().createOrReplaceTempView(self.name)
+            self._bind()
 
     def _arrive(self, rows: DataFrame, policy: Policy) -> Arrival | None:
         """Append rows by the newest layout; None, with nothing appended, if they cannot be."""

@@ -63,11 +63,6 @@ def test_what_lies_at_a_path_is_told(cli: Cli, spark: SparkSession, tmp_path: Pa
     assert cli("index", one / "part").exit_code == 0
 
 
-def test_a_name_of_several_parts_is_refused_with_what_to_write_instead(cli: Cli, orders: Path) -> None:
-    sentence = cli.error("status", f"main.air.flights={orders}")
-    assert f"write flights={orders}. Queries of a log that say main.air.flights" in sentence
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -156,3 +156,17 @@ def test_a_calibration_measures_rewrites_and_scans_and_is_used_from_then_on(
 def test_help_and_version_need_no_spark(arguments: list[str]) -> None:
     result = Cli()(*arguments)
     assert "skipstone" in result.output
+
+
+def test_a_table_is_called_by_a_name_of_several_parts(cli: Cli, orders: Path, tmp_path: Path) -> None:
+    source, queries = f"main.air.flights={orders}", tmp_path / "q.sql"
+    cli("index", source)
+    assert "The query cannot be used" in cli.error("explain", source, "SELECT * FROM other.air.flights")
+    query = "SELECT count(*), 'main.air.flights' FROM Main.air.`flights` WHERE main.air.flights.city = 'Oslo'"
+    (scan,) = cli.json("explain", source, query)["scans"]
+    assert 0 < scan["files_read"] < scan["files_total"]
+    queries.write_text(query)
+    (replayed,) = cli.json("replay", source, "--queries", queries)["queries"]
+    assert replayed["same_result"]
+    assert 0 < replayed["files_read"] < replayed["files_total"]
+    assert cli.json("analyze", source, "--queries", queries)["predicates"]

@@ -63,7 +63,7 @@ def _as_json(scan: LoggedScan) -> dict[str, Any]:
 
 
 def _table(scans: Sequence[LoggedScan]) -> Table:
-    from skipstone.predicate.render import to_sql
+    from skipstone.predicate.readable import readable
 
     table = new_table()
     for title in ("time", "times", "files", "rows", "needed", "seconds", "user"):
@@ -79,7 +79,7 @@ def _table(scans: Sequence[LoggedScan]) -> Table:
             "-" if scan.rows_needed is None else f"{scan.rows_needed:,}",
             f"{scan.seconds:.2f}",
             scan.user,
-            to_sql(scan.filter),
+            readable(scan.filter),
         )
     return table
 

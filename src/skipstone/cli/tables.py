@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -41,13 +40,14 @@ def open_table(source: str, more: Sequence[str] | None = None) -> skipstone.Tabl
 def named(source: str) -> str:
     """The table with a name for queries: its own, or that of its directory if that can be one.
 
-    >>> named("/data/orders/"), named("o=/data/orders"), named("/data/2024-01")
-    ('orders=/data/orders/', 'o=/data/orders', '/data/2024-01')
+    >>> named("/data/orders/"), named("main.o=/data/orders"), named("/data/2024-01")
+    ('orders=/data/orders/', 'main.o=/data/orders', '/data/2024-01')
     """
     name, path = split_source(source)
     if "/" not in path and Path(path).exists():
         path = f"./{path}"
     if "/" not in path:
         return source
-    name = name or path.rstrip("/").rpartition("/")[2]
-    return f"{name}={path}" if re.fullmatch(r"[A-Za-z_]\w*", name) else path
+    own = path.rstrip("/").rpartition("/")[2]
+    called = name or (own if own.isidentifier() else None)
+    return path if called is None else f"{called}={path}"

@@ -17,6 +17,7 @@ import re
 from dataclasses import replace
 
 from skipstone.predicate.expr import And, Call, Comparison, Expr, In, IsNull, Like, Match, Not, Or
+from skipstone.predicate.literals import string_sql
 from skipstone.predicate.nullness import not_null
 from skipstone.predicate.render import to_sql
 
@@ -24,8 +25,12 @@ __all__ = ["MOST_CHARACTERS", "plain_constants", "readable", "shortened", "witho
 
 MOST_CHARACTERS = 400
 _MOST_PARTS = 24
+_PIECE = r"(?:'[^']*'|chr\(\d+\))"
 _TOKENS = re.compile(
-    r"'(?:[^'\\]|\\.)*'"  # text
+    rf"(?P<pieces>concat\({_PIECE}(?:, {_PIECE})+\)|\bchr\(\d+\))"  # text with quotes or line breaks in it
+    r"|CAST\(NULL AS (?P<type>[^()']+(?:\(\d+,\s?\d+\))?)\)"
+    r"|CAST\((?P<decimal>-?\d+(?:\.\d+)?)BD AS DECIMAL\(\d+,\s?\d+\)\)"
+    r"|'(?:[^'\\]|\\.)*'"  # text
     r"|`(?:[^`]|``)*`"  # a quoted name
     r"|[A-Za-z_]\w*"  # a name, digits and all
     r"|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?P<suffix>BD|[LSYDF])\b",
@@ -40,12 +45,14 @@ def readable(expr: Expr, most: int = MOST_CHARACTERS) -> str:
 
 
 def plain_constants(sql: str) -> str:
-    """SQL text without the letters that tell the type of a number.
+    r"""SQL text without what tells the type of a constant, or keeps sessions from reading it differently.
 
     >>> plain_constants("a > 400.00BD AND b = 7L AND c = '7L' AND d < 0.50D AND x1L = 2")
     "a > 400 AND b = 7 AND c = '7L' AND d < 0.5 AND x1L = 2"
+    >>> print(plain_constants("a = concat('it', chr(39), 's') OR b > CAST(1.50BD AS DECIMAL(5,2))"))
+    a = 'it\'s' OR b > 1.5
     """
-    return _TOKENS.sub(_number, sql)
+    return _TOKENS.sub(_constant, sql)
 
 
 def shortened(text: str, most: int) -> str:
@@ -77,10 +84,20 @@ def _tested(part: Expr) -> Expr:
     return part.arg.arg
 
 
-def _number(match: re.Match[str]) -> str:
-    if match["number"] is None:
-        return match[0]
-    number = match["number"]
+def _constant(match: re.Match[str]) -> str:
+    if match["pieces"] is not None:
+        return string_sql("".join(map(_piece, re.findall(_PIECE, match["pieces"]))))
+    if match["type"] is not None:
+        return "NULL"
+    number = match["decimal"] or match["number"]
+    return match[0] if number is None else _number(number)
+
+
+def _piece(sql: str) -> str:
+    return sql[1:-1] if sql.startswith("'") else chr(int(sql[4:-1]))
+
+
+def _number(number: str) -> str:
     if "." not in number or "e" in number.lower():
         return number
     return number.rstrip("0").rstrip(".")

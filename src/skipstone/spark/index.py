@@ -23,6 +23,7 @@ from skipstone.catalog.store import replace_segments
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.blocks import MOST_VALUES, BlockSet, Counts, Feature
 from skipstone.predicate.expr import Column, Expr, Value
+from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind
 from skipstone.progress import Progress, Steps
@@ -73,7 +74,10 @@ class IndexReport(Viewed):
                 f"Indexed {self.files_indexed:,} of {count(self.files, 'file')} in {self.seconds:.1f} s: "
                 f"{count(self.rows_indexed, 'row')}, {megabytes(self.bytes_indexed)}."
             )
-        facts = [(name, listed(getattr(self, name))) for name in ("columns", "expressions", "features")]
+        facts = [
+            (name, listed(map(plain_constants, getattr(self, name))))
+            for name in ("columns", "expressions", "features")
+        ]
         return View(done, tuple(facts))
 
 

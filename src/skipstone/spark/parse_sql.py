@@ -27,6 +27,7 @@ from skipstone.spark.catalyst import expr_from_catalyst
 from skipstone.spark.column_names import ColumnNames
 from skipstone.spark.janino import load_class
 from skipstone.spark.query_text import QUERY_TEXT, not_a_query
+from skipstone.spark.runtime import runtime_of
 from skipstone.workload.queries import (
     BrokenQuery,
     LeftOut,
@@ -103,6 +104,7 @@ class QueryParser:
         self._sources = {name: _source(table) for name, table in tables.items()}
         self._names = {name: ColumnNames.from_schema(source.schema) for name, source in self._sources.items()}
         self._views = _view_names(self._sources)
+        self._bound = runtime_of(spark).names
         self._seen: dict[str, _Understood] = {}
         for name, source in self._sources.items():
             self._scans.addTable(self._views[name], _marked(source.schema, name))
@@ -152,6 +154,8 @@ class QueryParser:
             name = self._table_called(parts)
             if name is not None:
                 sql = replace_name(sql, parts, self._views[name])
+            elif view := self._bound.get(tuple(part.lower() for part in parts)):
+                sql = replace_name(sql, parts, view)
             elif self._scans.isViewAlone(parts[-1], ".".join(quoted(part) for part in parts)):
                 # A further table that the user named: a log calls it by its name in a catalog.
                 sql = replace_name(sql, parts, parts[-1])

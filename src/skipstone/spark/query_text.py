@@ -14,9 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.janino import new_instance
+from skipstone.spark.runtime import runtime_of
 from skipstone.workload.statements import split_statements
+from skipstone.workload.table_names import replace_name
 
-__all__ = ["QUERY_TEXT", "NotAQueryError", "not_a_query", "query_frame", "reads_table"]
+__all__ = ["QUERY_TEXT", "NotAQueryError", "not_a_query", "query_frame", "reads_table", "with_views"]
 
 QUERY_TEXT = ("CatalystJson", "QueryText")
 """The sources to compile, in an order that those who need more can go on from."""
@@ -58,7 +60,7 @@ def query_frame(spark: SparkSession, query: str | DataFrame) -> DataFrame:
     if isinstance(query, DataFrame):
         return query
     try:
-        found = _compiled(spark).frame(spark._jsparkSession, query)
+        found = _compiled(spark).frame(spark._jsparkSession, with_views(spark, query))
     except ParseException as problem:
         if (count := len(split_statements(query))) > 1:
             raise SkipstoneError(
@@ -70,6 +72,15 @@ def query_frame(spark: SparkSession, query: str | DataFrame) -> DataFrame:
     if isinstance(found, str):
         raise NotAQueryError(not_a_query(found))
     return DataFrame(found, spark)
+
+
+def with_views(spark: SparkSession, sql: str) -> str:
+    """The text with the views of tables in the place of the names of several parts that they are bound to."""
+    names = runtime_of(spark).names
+    for parts in _compiled(spark).relations(spark._jsparkSession, sql) if names else ():
+        view = names.get(tuple(part.lower() for part in parts))
+        sql = sql if view is None else replace_name(sql, list(parts), view)
+    return sql
 
 
 def reads_table(frame: DataFrame, root: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from pyspark.java_gateway import ensure_callback_server_started
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, load, merge, stamp
 from skipstone.errors import SkipstoneError
@@ -109,6 +109,8 @@ class Runtime:
         self._tables: dict[str, _Loaded] = {}
         self._versions = count(1)
         self._guard = threading.RLock()
+        self.names: dict[tuple[str, ...], str] = {}
+        """The views of tables that are called by names of several parts, in lower case."""
         self.shim = new_instance(spark, *BASE)
         self.early: Any = None
         if has_delta(spark):
@@ -116,6 +118,14 @@ class Runtime:
             self.early = new_instance(spark, *BASE, "SkipstoneDelta", "SkipstoneEarly")
             self.early.connect(self.shim)
         self.shim.connect(_Function(self._answer), _Function(self._discover))
+
+    def bind(self, name: str, frame: DataFrame) -> None:
+        """Let queries call a table by a name; ``names`` knows those of several parts, which no view has."""
+        parts = name.split(".")
+        view = "_".join(parts)
+        frame.createOrReplaceTempView(view)
+        if len(parts) > 1:
+            self.names[tuple(part.lower() for part in parts)] = view
 
     def store(self, root: str) -> HadoopStore:
         """The file store below a table's root."""

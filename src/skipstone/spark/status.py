@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from skipstone.catalog import stamp
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column
+from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
 from skipstone.spark.query_log import LogStatus, log_status
 from skipstone.spark.runtime import Runtime
@@ -59,7 +60,7 @@ class TableStatus(Viewed):
         yield "indexed", Share(self.files_indexed, self.files, known)
         yield "last run", f"{_moment(self.indexed_at)} UTC, {count(self.segments, 'segment')}"
         for name in ("columns", "expressions", "features"):
-            yield name, listed(getattr(self, name))
+            yield name, listed(map(plain_constants, getattr(self, name)))
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""

@@ -63,7 +63,7 @@ class AnalysisReport(Viewed):
             ],
             "dropped": [
                 {
-                    "sql": _conjunction(each.predicates),
+                    "sql": to_sql(_conjunction(each.predicates)),
                     "support": each.support,
                     "gain": each.gain,
                     "code": each.code,
@@ -88,19 +88,19 @@ class AnalysisReport(Viewed):
         """The predicates and features with the queries that they matter to."""
         found, most = self.analysis, self.analysis.weight
         uses = tuple(
-            (Share(use.used, most, f"{use.used:g}"), f"{use.support:g}", to_sql(use.predicate))
+            (Share(use.used, most, f"{use.used:g}"), f"{use.support:g}", readable(use.predicate))
             for use in found.predicates[:MOST_ROWS]
         )
         features = tuple(
             (
                 Share(feature.weight, most, f"{feature.weight:g}"),
                 f"{feature.gain:g}",
-                to_sql(feature.predicate),
+                readable(feature.predicate),
             )
             for feature in found.features
         )
         dropped = tuple(
-            (f"{each.support:g}", each.code, _conjunction(each.predicates))
+            (f"{each.support:g}", each.code, readable(_conjunction(each.predicates)))
             for each in found.dropped[:MOST_ROWS]
         )
         headline, *notes = self._heading().splitlines()
@@ -145,7 +145,7 @@ class AnalysisReport(Viewed):
 
     def _dropped(self) -> str:
         listed = self.analysis.dropped[:MOST_ROWS]
-        rows = [(f"{each.support:g}", each.code, _conjunction(each.predicates)) for each in listed]
+        rows = [(f"{each.support:g}", each.code, readable(_conjunction(each.predicates))) for each in listed]
         more = self.analysis.dropped_count - len(rows)
         return text_table("Not chosen", ("subsumes", "reason", "predicate"), rows, more)
 
@@ -168,8 +168,8 @@ def _validation(analysis: Analysis) -> list[dict[str, float]]:
     ]
 
 
-def _conjunction(predicates: tuple[Expr, ...]) -> str:
-    return to_sql(And(predicates) if len(predicates) > 1 else predicates[0])
+def _conjunction(predicates: tuple[Expr, ...]) -> Expr:
+    return And(predicates) if len(predicates) > 1 else predicates[0]
 
 
 def _points(x: Any, y: Any) -> dict[str, list[float]]:

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
@@ -24,7 +23,6 @@ import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
-import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode;
@@ -36,7 +34,6 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
-import scala.Product;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
@@ -98,7 +95,7 @@ public final class QueryScans {
             LogicalPlan plan = reading(session.sessionState().sqlParser().parsePlan(sql));
             String other = QueryText.otherThanQuery(plan);
             List qualified = new ArrayList();
-            names(plan, qualified);
+            QueryText.names(plan, qualified);
             if (other != null) {
                 out.put("other", other);
             } else if (namesFirst && !qualified.isEmpty()) {
@@ -173,32 +170,6 @@ public final class QueryScans {
                 JoinHint$.MODULE$.NONE());
         }
         return plan;
-    }
-
-    /** Relation names of several parts anywhere in a parsed plan, common table expressions included. */
-    private static void names(Object value, List out) {
-        if (value instanceof UnresolvedRelation) {
-            Seq parts = ((UnresolvedRelation) value).multipartIdentifier();
-            if (parts.size() > 1) {
-                List name = new ArrayList();
-                Iterator each = parts.iterator();
-                while (each.hasNext()) {
-                    name.add(each.next());
-                }
-                out.add(name);
-            }
-        } else if (value instanceof TreeNode || value instanceof Option || value instanceof scala.Tuple3
-                || value instanceof scala.Tuple2) {
-            Iterator fields = ((Product) value).productIterator();
-            while (fields.hasNext()) {
-                names(fields.next(), out);
-            }
-        } else if (value instanceof scala.collection.Seq) {
-            Iterator items = ((scala.collection.Seq) value).iterator();
-            while (items.hasNext()) {
-                names(items.next(), out);
-            }
-        }
     }
 
     private static void walk(LogicalPlan plan, List out) {

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -17,6 +18,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Option;
 import scala.Product;
 import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
 
 /**
  * Text from a user or a file to a frame, if it is a query and nothing else.
@@ -94,6 +96,39 @@ public final class QueryText {
             }
         }
         return null;
+    }
+
+    /** The names of several parts by which a statement calls relations, each a list of its parts. */
+    public List relations(SparkSession session, String sql) throws Exception {
+        List out = new ArrayList();
+        names(session.sessionState().sqlParser().parsePlan(sql), out);
+        return out;
+    }
+
+    /** Relation names of several parts anywhere in a parsed plan, common table expressions included. */
+    public static void names(Object value, List out) {
+        if (value instanceof UnresolvedRelation) {
+            Seq parts = ((UnresolvedRelation) value).multipartIdentifier();
+            if (parts.size() > 1) {
+                List name = new ArrayList();
+                Iterator each = parts.iterator();
+                while (each.hasNext()) {
+                    name.add(each.next());
+                }
+                out.add(name);
+            }
+        } else if (value instanceof TreeNode || value instanceof Option || value instanceof scala.Tuple3
+                || value instanceof scala.Tuple2) {
+            Iterator fields = ((Product) value).productIterator();
+            while (fields.hasNext()) {
+                names(fields.next(), out);
+            }
+        } else if (value instanceof scala.collection.Seq) {
+            Iterator items = ((scala.collection.Seq) value).iterator();
+            while (items.hasNext()) {
+                names(items.next(), out);
+            }
+        }
     }
 
     /** The class of a command anywhere in an analysed plan; null if it has none. */
