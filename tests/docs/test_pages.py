@@ -48,7 +48,7 @@ def test_every_setting_that_a_session_makes_is_on_the_page_of_settings(
         "spark.jars",
         "PYSPARK_PYTHON",
         "SPARK_LOCAL_IP",
-        *session._local_defaults("local[2]"),
+        *session._defaults("local[2]"),
         *session._delta_settings({"spark.jars.packages": "io.delta:delta-spark"}, jvm_runs=False),
     }
     assert "spark.driver.defaultJavaOptions" in made
