@@ -169,9 +169,13 @@ def test_a_query_file_with_nothing_to_replay_is_an_error(cli: Cli, orders: Path,
 def damage(table: Path, newer: bool) -> Path:
     """Spoil the one segment of a table in a way that the file system does not notice."""
     (path,) = (table / "_skipstone" / "blocks").glob("*.parquet")
-    data = _of_a_newer_version() if newer else b"spoilt" + path.read_bytes()[6:]
-    path.write_bytes(data)
     path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+    if newer:
+        data = _of_a_newer_version()
+        path = path.rename(path.with_name(f"00000001-{digest_of(data)}.parquet"))
+        path.write_bytes(data)
+    else:
+        path.write_bytes(b"spoilt" + path.read_bytes()[6:])
     return path
 
 

@@ -45,7 +45,7 @@ def test_a_report_that_is_an_error_is_still_one_document(cli: Cli, orders: Path,
     report = json.loads(result.stdout)
     assert report["queries"] == []
     assert len(report["broken"]) == 1
-    assert "has no statement that can be replayed" in report["error"]["message"]
+    assert "has no query that can be replayed" in report["error"]["message"]
 
 
 def test_a_stopped_command_and_a_bug_are_json_too(

@@ -23,5 +23,5 @@ def test_a_statement_with_an_unusable_filter_is_named_and_the_others_are_used(
     assert "week.sql, statement 2 (line 2): json_to_structs(city)" in line
     assert line.endswith("its filter is left out")
     report = cli.json("optimize", orders, *asked, "--output", tmp_path / "new", "--block-rows", "50")
-    assert [broken["position"] for broken in report["unusable"]] == [2]
-    assert report["unusable"][0]["sql"] == "SELECT k FROM orders WHERE from_json(city, 'a INT').a = 1"
+    assert [broken["position"] for broken in report["broken"]] == [2]
+    assert report["broken"][0]["sql"] == "SELECT k FROM orders WHERE from_json(city, 'a INT').a = 1"

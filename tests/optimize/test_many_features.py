@@ -38,25 +38,25 @@ def notes(spark: SparkSession, templates: Path, tmp_path: Path) -> skipstone.Tab
     return skipstone.table(spark, f"notes={tmp_path / 'notes'}")
 
 
-def about(kinds: int) -> Workload:
-    """One query about each kind."""
-    texts = (f"SELECT count(*), sum(id) FROM notes WHERE {holds(kind)}" for kind in range(kinds))
-    return Workload(tuple(Query(text, count=5) for text in texts))
+def about(kinds: int, frequent: int) -> Workload:
+    """One query about each kind, some of them more often."""
+    texts = [f"SELECT count(*), sum(id) FROM notes WHERE {holds(kind)}" for kind in range(kinds)]
+    return Workload(tuple(Query(sql, count=10 if kind < frequent else 1) for kind, sql in enumerate(texts)))
 
 
 def holds(kind: int) -> str:
     return f"note LIKE '%kind{kind:03d};%'"
 
 
-@pytest.mark.parametrize(
-    ("layout", "features"),
-    [("sop", 64), ("sop", 200), ("selforg", 64), ("qdtree", 65)],
-)
+@pytest.mark.parametrize("features", [63, 64, 65, 128, 200])
+@pytest.mark.parametrize("layout", ["sop", "selforg", "qdtree"])
 def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
     notes: skipstone.Table, layout: str, features: int
 ) -> None:
     before = hash_of(notes.frame())
-    log = about(features)
+    # Rows are placed by selforg only by what one in a hundred queries asks, so of many not all can be alike.
+    mined = MOST_SOP if layout == "selforg" and features > 100 else features
+    log = about(features, mined)
     report = notes.optimize(log, layout, block_rows=60, num_features=features)
     assert hash_of(notes.frame()) == before
     assert report.files_after > 10
@@ -68,11 +68,11 @@ def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
             "qdtree": 0,
         }[layout]
     )
-    bits, truth = stored_bits(notes), true_bits(notes, features)
-    assert bits.shape == truth.shape == (report.files_after, features)
+    bits, truth = stored_bits(notes), true_bits(notes, mined)
+    assert bits.shape == truth.shape == (report.files_after, mined)
     assert (bits == truth).all()
     assert 0 < bits.mean() < 1
-    kinds = sorted({63, features - 1})
+    kinds = sorted({62, mined - 1})
     replayed = notes.replay(Workload(tuple(log.queries[kind] for kind in kinds)))
     for query in replayed.queries:
         assert query.same_result
@@ -80,7 +80,9 @@ def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
 
 
 def record_of(table: skipstone.Table, layout_id: str) -> LayoutRecord:
-    return load_layout(runtime_of(table.spark).store(table.files().root), layout_id)
+    record = load_layout(runtime_of(table.spark).store(table.files().root), layout_id)
+    assert record is not None
+    return record
 
 
 def placing_features(table: skipstone.Table, layout_id: str) -> int:
