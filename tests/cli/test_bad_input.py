@@ -14,6 +14,7 @@ from tests.cli.conftest import Cli
 
 import skipstone
 from skipstone.catalog import encode
+from skipstone.catalog.digest import digest_of
 
 COUNT = "SELECT count(*) FROM orders WHERE k < 10"
 
