@@ -19,6 +19,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.running import runs
 
 __all__ = ["Waiting", "bounded", "bounded_wait"]
 
@@ -78,8 +79,9 @@ def bounded_wait(spark: SparkSession) -> Iterator[None]:
 
     Only jobs that this block has started are cancelled, those of others go on waiting.
     """
-    limit = _limit(spark)
     context = spark.sparkContext
+    # What is asked of a session that has stopped says so by itself.
+    limit = _limit(spark) if runs(spark) else 0.0
     if not limit or str(context.master).startswith("local"):
         yield
         return
