@@ -5,10 +5,10 @@ written. The upper ends are far beyond any use; up to them no computation overfl
 
 >>> checked(block_rows=600, num_features=None)
 {'block_rows': 600, 'num_features': None}
->>> checked(block_rows=-5)
+>>> checked(margin=-5)
 Traceback (most recent call last):
     ...
-skipstone.errors.SkipstoneError: block_rows must be a whole number from 1 to 1,000,000,000,000, and it is -5.
+skipstone.errors.SkipstoneError: margin must be a number from 0 to 1,000,000,000,000, and it is -5.
 """
 
 from __future__ import annotations

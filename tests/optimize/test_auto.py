@@ -530,7 +530,7 @@ def test_queries_about_a_column_that_was_dropped_are_left_out_and_told(
 
     ask(table, "id < 500")
     rows = spark.read.format("delta").load(table.source).where("id < 3000")
-    patient = replace(POLICY, drift=2.0, new_blocks=1e9)
+    patient = replace(POLICY, drift_queries=1e9, new_blocks=1e9)
     assert table.append(rows, patient, EAGER).code == "WAITING", "the layout went by that column"
     assert table.frame().count() == 15_000
     with pytest.raises(skipstone.SkipstoneError, match="there is nothing"):

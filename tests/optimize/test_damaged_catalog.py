@@ -23,7 +23,7 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> skip
     """A table with a layout, a decision, a log, and new rows that wait."""
     path = str(tmp_path_factory.mktemp("damaged") / "t")
     rows = spark.range(0, 1_000).selectExpr("id", "pmod(xxhash64(id), 1000) AS k").coalesce(1)
-    rows.write.format("delta").save(path)
+    rows.write.format("delta").option("delta.dataSkippingNumIndexedCols", "32").save(path)
     made = skipstone.table(spark, f"t={path}")
     made.optimize(LOG, "qdtree", block_rows=100)
     made.import_log(LOG)
@@ -119,8 +119,8 @@ def test_a_damaged_segment_is_named_and_queries_answer(table: skipstone.Table) -
     for data in list(damaged(path.read_bytes(), flips=6))[:12]:
         with holding(path, data):
             _, sentence = attempt(table.index)
-            assert sentence.startswith(f"file:{path} is damaged (")
-            assert sentence.endswith("; delete it and index again.")
+            assert sentence.startswith(f"file:{path} is damaged")
+            assert "; delete it and index again" in sentence
             assert "\n" not in sentence
     with holding(path, b"junk"):
         queries_answer(table)

@@ -106,7 +106,7 @@ def test_dml_after_a_rewrite_changes_exactly_its_rows(spark: SparkSession, made:
     assert spark.sql("SELECT count(*) FROM t WHERE k = 5000").collect()[0][0] == 1
     assert spark.sql("SELECT count(*) FROM t WHERE k BETWEEN 100 AND 999").collect()[0][0] >= kept - 1
     rows = hash_of(table.frame())
-    table.optimize(LOG, "range", block_rows=300)
+    table.optimize(LOG, "range", block_rows=300, force=True)
     assert hash_of(table.frame()) == rows
 
 

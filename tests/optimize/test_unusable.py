@@ -63,7 +63,7 @@ def test_an_odd_query_is_named_and_the_table_is_laid_out_for_the_others(
     assert all(row.percent_scanned is not None for row in advice.layouts)
     report = table.optimize(odd_log, "sop", block_rows=600)
     assert_named(report.unusable, (3, 4, 5))
-    assert json.dumps(report.to_dict()["unusable"])
+    assert json.dumps(report.to_dict()["broken"])
     assert hash_of(table.frame()) == before
     for query in table.replay(Workload(odd_log.queries[:2])).queries:
         assert query.same_result
