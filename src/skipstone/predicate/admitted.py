@@ -121,7 +121,7 @@ def _subject(predicate: Expr) -> Expr | None:
             return _subject(inner)
         case Comparison(left=(Column() | Call()) as scalar, right=Literal(type=type)):
             return scalar if type == type_of(scalar) else None
-        case In(arg=(Column() | Call()) as scalar, values=values):
+        case In(arg=(Column() | Call()) as scalar, values=values) if values:  # of none, a setting decides
             return scalar if all(value.type == type_of(scalar) for value in values) else None
         case IsNull(arg=(Column() | Call()) as scalar):
             return scalar
@@ -182,7 +182,7 @@ def _negation(inner: Expr, type: Type) -> Admitted | None:
     match inner:
         case IsNull() | Like():
             return NOT_NULL
-        case Match(kind="starts_with", pattern=pattern):
+        case Match(kind="starts_with", pattern=pattern) if _is_range(pattern):
             return Admitted(ranges.complement(_prefixed(pattern)))
         case Match():
             return NOT_NULL
@@ -197,7 +197,8 @@ def _negation(inner: Expr, type: Type) -> Admitted | None:
             if any(value.value is None for value in values):
                 # Never TRUE; except that Spark's InSet, when it is interpreted, calls NaN a non-member.
                 return Admitted(NONE, nan=type.floating)
-            return _except(_among([value.value for value in values], type))
+            others = _except(_among([value.value for value in values], type))
+            return Admitted(others.ranges, nan=True)  # for the same reason, of any list
         case Column() | Call():
             return Admitted(ranges.points([0]), nan=False)
     return None
@@ -214,6 +215,18 @@ def _is_nan(value: Value) -> bool:
 def _prefixed(prefix: str) -> Ranges:
     prefix.encode()  # ValueError for what is no text
     return ((prefix, successor(prefix)),)
+
+
+def _is_range(prefix: str) -> bool:
+    """Whether everything between a prefix and its successor starts with the prefix.
+
+    Not so where their bytes are no neighbours: what lies between is no valid UTF-8, but Spark has it too.
+    """
+    after = successor(prefix)
+    if not prefix or after is None:
+        return not prefix
+    *head, last = prefix.encode()
+    return list(after.encode()) == [*head, last + 1]
 
 
 def _like_prefix(pattern: str, escape: str) -> str:
