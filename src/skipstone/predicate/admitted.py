@@ -41,7 +41,7 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.patterns import segments
 from skipstone.predicate.ranges import ALL, NONE, Ranges, encode, following
-from skipstone.predicate.truncate import successor
+from skipstone.predicate.truncate import is_range, successor
 from skipstone.predicate.types import Kind, Type
 
 __all__ = ["Admitted", "admitted", "intersection"]
@@ -182,7 +182,7 @@ def _negation(inner: Expr, type: Type) -> Admitted | None:
     match inner:
         case IsNull() | Like():
             return NOT_NULL
-        case Match(kind="starts_with", pattern=pattern) if _is_range(pattern):
+        case Match(kind="starts_with", pattern=pattern) if is_range(pattern):
             return Admitted(ranges.complement(_prefixed(pattern)))
         case Match():
             return NOT_NULL
@@ -215,18 +215,6 @@ def _is_nan(value: Value) -> bool:
 def _prefixed(prefix: str) -> Ranges:
     prefix.encode()  # ValueError for what is no text
     return ((prefix, successor(prefix)),)
-
-
-def _is_range(prefix: str) -> bool:
-    """Whether everything between a prefix and its successor starts with the prefix.
-
-    Not so where their bytes are no neighbours: what lies between is no valid UTF-8, but Spark has it too.
-    """
-    after = successor(prefix)
-    if not prefix or after is None:
-        return not prefix
-    *head, last = prefix.encode()
-    return list(after.encode()) == [*head, last + 1]
 
 
 def _like_prefix(pattern: str, escape: str) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skipstone.predicate.evaluate import order_key
-from skipstone.predicate.truncate import successor
+from skipstone.predicate.truncate import is_range, successor
 from skipstone.predicate.types import Kind, Type
 
 __all__ = ["Region", "bounded", "covers", "everything", "listed", "meet", "texts", "without"]
@@ -180,15 +180,11 @@ def _high_within(outer: Region, inner: Region) -> bool:
 
 
 def _between_forces(inner: Region, prefix: str) -> bool:
-    """Strings from ``ab`` up to but without ``ac`` all start with ``ab``.
-
-    Not so where their bytes are no neighbours: what lies between is no valid UTF-8, but Spark has it too.
-    """
+    """Strings from ``ab`` up to but without ``ac`` all start with ``ab``."""
     after = successor(prefix)
     if after is None or inner.low is None or inner.high is None:
         return False
-    *head, last = prefix.encode()
-    if list(after.encode()) != [*head, last + 1]:
+    if not is_range(prefix):
         return False
     return bool(inner.low >= prefix) and (
         bool(inner.high < after) or (inner.high == after and inner.high_open)

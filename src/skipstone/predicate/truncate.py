@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-__all__ = ["successor", "truncate_max", "truncate_min"]
+__all__ = ["is_range", "successor", "truncate_max", "truncate_min"]
 
 Text = TypeVar("Text", str, bytes)
 
@@ -39,6 +39,21 @@ def successor(prefix: Text) -> Text | None:
         return None
     raised = ord(text[-1]) + 1
     return text[:-1] + chr(_SURROGATES.stop if raised in _SURROGATES else raised)
+
+
+def is_range(prefix: str) -> bool:
+    """Whether everything from a prefix up to its successor starts with the prefix.
+
+    Not so where their bytes are no neighbours: what lies between is no valid UTF-8, but Spark has it too.
+
+    >>> is_range("a"), is_range(chr(0x7F))
+    (True, False)
+    """
+    after = successor(prefix)
+    if not prefix or after is None:
+        return not prefix
+    *head, last = prefix.encode()
+    return list(after.encode()) == [*head, last + 1]
 
 
 def truncate_min(value: Text, limit: int) -> Text:
