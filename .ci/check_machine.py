@@ -22,6 +22,6 @@ for name, path in (("skipstone", root), ("skipstone.spark", os.path.join(root, "
     package.__path__ = [path]
     sys.modules[name] = package
 
-from skipstone.spark.java import main  # noqa: E402
+from skipstone.spark.find_java import main  # noqa: E402
 
 sys.exit(main())

@@ -18,7 +18,7 @@ from typing import Any
 
 import skipstone
 from skipstone.errors import TableChangedError
-from skipstone.spark.query_log import unlogged
+from skipstone.spark.querylog.query_log import unlogged
 
 PAGE = Path(__file__).with_name("api.md")
 FUNCTIONS = (
@@ -34,8 +34,8 @@ ERRORS = (skipstone.SkipstoneError, TableChangedError)
 INTERNAL = (
     "skipstone.predicate",
     "skipstone.layout",
-    "skipstone.optimize.cost",
-    "skipstone.spark.table_files",
+    "skipstone.estimate.cost",
+    "skipstone.spark.engine.open_table",
     "skipstone.catalog.segment",
 )
 WIDTH = 100

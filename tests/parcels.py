@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import skipstone
-from skipstone.optimize.cost import Coefficients, CostModel
+from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.workload.queries import Query, Workload
 
 ROWS = 20_000

@@ -12,20 +12,21 @@ SOURCE = Path(__file__).parents[1] / "src" / "skipstone"
 FILES = sorted(SOURCE.rglob("*.py"))
 MAXIMUM_LINES = 400
 
-# cli | server | bench → optimize → layout | scan → catalog | workload → predicate; spark is the adapter.
+# cli | server | api → actions → estimate | spark → layout → catalog | workload → pruning → predicate
 MAY_IMPORT: dict[str, set[str]] = {
     "predicate": set(),
-    "workload": {"predicate"},
-    "catalog": {"predicate"},
-    "layout": {"predicate", "workload", "catalog"},
-    "scan": {"predicate", "workload", "catalog"},
-    "spark": {"predicate", "workload", "catalog", "layout", "scan"},
-    "optimize": {"predicate", "workload", "catalog", "layout", "scan", "spark"},
+    "pruning": {"predicate"},
+    "workload": {"predicate", "pruning"},
+    "catalog": {"predicate", "pruning"},
+    "layout": {"predicate", "pruning", "workload", "catalog"},
+    "estimate": {"predicate", "pruning", "workload", "catalog", "layout"},
+    "spark": {"predicate", "pruning", "workload", "catalog", "layout"},
+    "actions": {"predicate", "pruning", "workload", "catalog", "layout", "estimate", "spark"},
 }
 CORE = {*MAY_IMPORT}
-SHELLS = {"cli", "server", "bench"}
+SHELLS = {"cli", "server"}
 # Modules beside the packages: these few are for everybody, the others are the public face, for shells only.
-FOR_EVERYBODY = {"arguments", "errors", "progress", "source", "view"}
+FOR_EVERYBODY = {"arguments", "errors", "progress", "source", "text_table", "view"}
 JVM_LIBRARIES = {"pyspark", "py4j", "delta"}
 
 
@@ -76,10 +77,10 @@ def test_a_module_imports_only_what_lies_below_it(path: Path) -> None:
     [
         ("import pyspark.sql", ("predicate", "expr")),
         ("def f():\n    from py4j.java_gateway import JavaGateway", ("cli", "main")),
-        ("from skipstone.scan.plan import Plan", ("catalog", "block")),
+        ("from skipstone.spark.session import session", ("catalog", "block")),
         ("from ..workload import feature", ("predicate", "expr")),
         ("from skipstone import spark", ("layout", "sop")),
-        ("import skipstone.cli.main", ("optimize", "advise")),
+        ("import skipstone.cli.main", ("estimate", "advice")),
         ("from skipstone.server import app", ("cli", "main")),
     ],
 )
@@ -93,7 +94,7 @@ def test_a_forbidden_import_is_noticed(source: str, parts: tuple[str, ...]) -> N
         ("from pyspark.sql import SparkSession", ("spark", "session")),
         ("from .types import Type", ("predicate", "expr")),
         ("from skipstone.errors import SkipstoneError", ("predicate", "expr")),
-        ("from skipstone.predicate import expr", ("scan", "prune")),
+        ("from skipstone.predicate import expr", ("pruning", "prune")),
         ("import numpy", ("predicate", "masks")),
     ],
 )

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skipstone.actions.prepare import Wishes
+from skipstone.actions.watch import Watch
 from skipstone.arguments import NUMBERS, bounds_of, checked
 from skipstone.errors import SkipstoneError
-from skipstone.optimize.policy import Policy, policy_or_default
-from skipstone.optimize.prepare import Wishes
-from skipstone.optimize.watch import Watch
+from skipstone.estimate.policy import Policy, policy_or_default
 
 NO_NUMBERS: list[Any] = [
     "10",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skipstone.progress import Steps
-from skipstone.spark.progress import share_of_stages
+from skipstone.spark.engine.job_progress import share_of_stages
 
 Event = tuple[str, int, int]
 

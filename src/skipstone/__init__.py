@@ -4,25 +4,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skipstone.api import Table, table
     from skipstone.errors import SkipstoneError
-    from skipstone.optimize.policy import Policy
-    from skipstone.spark.enable import disable, enable
+    from skipstone.estimate.policy import Policy
+    from skipstone.spark.bridge.enable import disable, enable
     from skipstone.spark.session import session
-    from skipstone.tables import Table, table
     from skipstone.workload.readers import read_queries
 
 __all__ = ["Policy", "SkipstoneError", "Table", "disable", "enable", "read_queries", "session", "table"]
 __version__ = "0.1.0"
 # Loaded when they are first asked for: PySpark takes longer to import than a shell may take to complete.
 _WHERE = {
-    "Policy": "skipstone.optimize.policy",
+    "Policy": "skipstone.estimate.policy",
     "SkipstoneError": "skipstone.errors",
-    "Table": "skipstone.tables",
-    "disable": "skipstone.spark.enable",
-    "enable": "skipstone.spark.enable",
+    "Table": "skipstone.api",
+    "disable": "skipstone.spark.bridge.enable",
+    "enable": "skipstone.spark.bridge.enable",
     "read_queries": "skipstone.workload.readers",
     "session": "skipstone.spark.session",
-    "table": "skipstone.tables",
+    "table": "skipstone.api",
 }
 
 

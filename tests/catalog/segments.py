@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from skipstone.catalog import Files, Segment
-from skipstone.predicate.blocks import BlockSet, Feature, Statistics, ValueSets
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal, Value
 from skipstone.predicate.types import INT, STRING, Kind, Type
+from skipstone.pruning.blocks import BlockSet, Feature, Statistics, ValueSets
 
 SETTINGS = {"spark.sql.session.timeZone": "UTC"}
 A, S = Column(("a",), INT), Column(("s",), STRING)

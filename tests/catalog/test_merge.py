@@ -7,9 +7,9 @@ import math
 from tests.catalog.segments import SETTINGS, A, S, bounds, equals, feature, segment, value_sets
 
 from skipstone.catalog import Catalog, merge
+from skipstone.catalog.decide import decide
 from skipstone.predicate.expr import Column, Expr, IsNull
 from skipstone.predicate.types import DOUBLE, INT, LONG, STRING
-from skipstone.scan.decide import decide
 
 
 def skipped(catalog: Catalog, filter_: Expr, settings: dict[str, str] = SETTINGS) -> list[str]:

@@ -15,9 +15,9 @@ from tests.catalog.segments import EVERY_TYPE, A, S, bounds, feature, segment, v
 from skipstone.catalog import Segment, decode, encode
 from skipstone.catalog.segment import FORMAT
 from skipstone.errors import SkipstoneError
-from skipstone.predicate.blocks import Statistics
 from skipstone.predicate.expr import Call, Column, Value, is_opaque
 from skipstone.predicate.types import DOUBLE, INT, STRING, Type
+from skipstone.pruning.blocks import Statistics
 
 
 def again(stored: Segment) -> Segment:

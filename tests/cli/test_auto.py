@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.cli.conftest import Cli
 
-from skipstone.optimize.cost import Coefficients, CostModel
-from skipstone.optimize.cost_store import save_model
+from skipstone.actions.cost_store import save_model
+from skipstone.estimate.cost import Coefficients, CostModel
 
 # Rewriting costs a tenth of a second and reading a megabyte ten seconds: whatever skips, pays.
 EAGER = CostModel(Coefficients(0.1, 0, 0, 0, 0, 0, 0, 0.0, 10.0, 0.0, 0.0), "calibrated")

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.cli.conftest import Cli
 
-from skipstone.optimize.cost_store import load_model
+from skipstone.actions.cost_store import load_model
 
 CITY = "SELECT k FROM orders WHERE city = 'Oslo'"
 

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 import skipstone
 from skipstone.cli.progress import announced, progress
-from skipstone.optimize.cost import Coefficients, CostModel
+from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.workload.queries import Query, Workload
 
 Event = tuple[str, int, int]

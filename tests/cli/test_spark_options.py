@@ -14,8 +14,8 @@ from tests.cli.conftest import Cli
 from typer.main import get_command
 
 import skipstone
+from skipstone.cli.banner import reason_in
 from skipstone.cli.main import app
-from skipstone.cli.quiet import reason_in
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
 

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from skipstone.cli.stopping import Stop, cancel_by, stoppable
-from skipstone.spark.runtime import _Function
+from skipstone.spark.bridge.runtime import _Function
 
 
 @pytest.fixture(autouse=True)

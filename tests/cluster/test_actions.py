@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tests.parcels import EAGER, ROWS, new_table, rows_of, tasks_done
 
 import skipstone
-from skipstone.spark.row_hash import hash_of
+from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Workload
 
 BLOCK_ROWS = 2_500

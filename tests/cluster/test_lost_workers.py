@@ -11,8 +11,8 @@ from tests.cluster.standalone import Cluster
 from tests.parcels import new_table, tasks_done
 
 import skipstone
-from skipstone.spark.row_hash import hash_of
-from skipstone.spark.runtime import runtime_of
+from skipstone.spark.bridge.runtime import runtime_of
+from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Workload
 
 # Far more than the eight seconds that actions wait here, for a machine that is busy with other things.

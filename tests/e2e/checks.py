@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import skipstone
-from skipstone.scan.report import ScanReport
+from skipstone.pruning.report import ScanReport
 
 SWITCH = "spark.skipstone.enabled"
 Query = str | Callable[[], DataFrame]

@@ -80,7 +80,7 @@ def test_files_without_rows_and_tables_without_files(spark: SparkSession, tmp_pa
 def test_a_catalog_that_is_deleted_or_made_by_another_process_is_noticed(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skipstone.spark.runtime._LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("skipstone.spark.bridge.runtime._LOOK_AGAIN_SECONDS", 0.0)
     path = tmp_path / "t"
     write_orders(spark, path, "parquet", rows=300)
     table = indexed(spark, "noticed", path)

@@ -13,7 +13,7 @@ from tests.e2e.conftest import Orders, write_orders
 import skipstone
 from skipstone.catalog.segment import decode, encode
 from skipstone.catalog.store import _name
-from skipstone.spark import runtime
+from skipstone.spark.bridge import runtime
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +122,7 @@ def test_a_failure_that_passes_is_noticed(small: skipstone.Table, monkeypatch: p
     segment.write_bytes(whole)
     query = f"SELECT id FROM parquet.`{small.source}` WHERE id < 10"
     _reads_all(small, query, 10, "is damaged")
-    monkeypatch.setattr("skipstone.spark.runtime._LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("skipstone.spark.bridge.runtime._LOOK_AGAIN_SECONDS", 0.0)
     assert len(small.spark.sql(query).collect()) == 10
     assert_skips(small, query, rows=10, read=1)
 
@@ -136,7 +136,7 @@ def test_a_new_segment_that_is_only_half_there_does_not_disable_the_catalog_at_o
     whole = encode(decode(_segment(small).read_bytes()))
     half = _segment(small).with_name(_name("00000002", whole))
     half.write_bytes(whole[:-1])
-    monkeypatch.setattr("skipstone.spark.runtime._LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("skipstone.spark.bridge.runtime._LOOK_AGAIN_SECONDS", 0.0)
     looked = spark.sql(query)
     assert len(looked.inputFiles()) == 1, "what was read before is still true"
     half.write_bytes(whole)

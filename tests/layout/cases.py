@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from skipstone.layout.sample import Fitting, Sample, WorkloadView
 from skipstone.layout.view import workload_view
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.evaluate import evaluate
 from skipstone.predicate.expr import And, Column, Comparison, Expr, In, IsNull, Literal, Match, Or, type_of
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import DATE, DOUBLE, INT, STRING
+from skipstone.pruning.blocks import Feature
 
 DAY, SHIPPED = Column(("day",), DATE), Column(("shipped",), DATE)
 KIND, CITY = Column(("kind",), STRING), Column(("city",), STRING)

@@ -30,11 +30,11 @@ from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
 from skipstone.layout.view import workload_view
 from skipstone.layout.zcurve import order_keys
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import And, Comparison, Expr, Match, Not, Or
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
-from skipstone.spark.assign import BLOCK, LogicalNames, with_block
+from skipstone.pruning.blocks import Feature
+from skipstone.spark.engine.assign import BLOCK, LogicalNames, with_block
 from skipstone.workload.selection import Thresholds
 
 LATE = Comparison("<", cases.DAY, cases.SHIPPED)

@@ -16,8 +16,8 @@ from tests.s3.conftest import Server
 
 import skipstone
 from skipstone.catalog import load, publish, stamp
-from skipstone.spark.row_hash import hash_of
-from skipstone.spark.runtime import runtime_of
+from skipstone.spark.bridge.runtime import runtime_of
+from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Workload
 
 BLOCK_ROWS = 2_500

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.workload.logs import X, Y, equal, query
 
+from skipstone.cli.draw_curves import draw
 from skipstone.errors import SkipstoneError
 from skipstone.workload.curves import curves
-from skipstone.workload.draw import draw
 from skipstone.workload.predicates import query_predicates
 
 SKEWED = [query(equal(X, 0 if n % 10 else n)) for n in range(1, 101)]

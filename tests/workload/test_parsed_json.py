@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from tests.workload.logs import DAY, EXAMPLE_1, PRODUCT, X, Y, compare, equal, not_null, one_of, query
 
+from skipstone.actions.analysis_report import AnalysisReport
 from skipstone.predicate.expr import (
     Call,
     Column,
@@ -24,7 +25,6 @@ from skipstone.workload.analysis import analyze
 from skipstone.workload.curves import curves
 from skipstone.workload.parsed_json import parsed_workload_json, predicate_json
 from skipstone.workload.predicates import LoggedFilter, query_predicates
-from skipstone.workload.report import AnalysisReport
 
 PRICE, SCORE = Column(("price",), Type.parse("decimal(10,2)")), Column(("a", "score"), DOUBLE)
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.workload.logs import DAY, REVENUE, SHIPPED, X, Y, compare, equal, query
 
+from skipstone.actions.selection_report import selection_dict, selection_text
 from skipstone.predicate.expr import Column, Comparison, Expr
 from skipstone.predicate.types import INT
 from skipstone.workload.predicates import query_predicates
 from skipstone.workload.selection import MOST_ADDITIONAL, MOST_Z, Selection, Thresholds, select
-from skipstone.workload.selection_report import selection_dict, selection_text
 
 ROWS = 500
 RNG = np.random.default_rng(3)

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skipstone.catalog.segment import Files, Segment
-from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 from skipstone.predicate.expr import Expr, Value
+from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 
 __all__ = ["OPTIONAL_SETTINGS", "Catalog", "merge"]
 

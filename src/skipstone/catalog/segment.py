@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 
 from skipstone.catalog.values import value_from_json, value_to_json
 from skipstone.errors import SkipstoneError
-from skipstone.predicate.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 from skipstone.predicate.codec import from_json, to_json
 from skipstone.predicate.expr import Expr, Opaque
 from skipstone.predicate.types import Type
+from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 
 __all__ = ["FORMAT", "Files", "Segment", "decode", "encode"]
 

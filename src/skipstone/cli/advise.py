@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import (
+from skipstone.cli.layout_options import (
     BlockRows,
     Column,
     Dialect,
@@ -19,6 +16,9 @@ from skipstone.cli.wishes import (
     unused_json,
     warn_of_unused,
 )
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 
 __all__ = ["run"]
 

@@ -9,10 +9,7 @@ from typing import Annotated
 import typer
 
 from skipstone.arguments import bounds_of
-from skipstone.cli.output import print_json
-from skipstone.cli.progress import announced, progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import (
+from skipstone.cli.layout_options import (
     Column,
     Dialect,
     Format,
@@ -22,6 +19,9 @@ from skipstone.cli.wishes import (
     unused_json,
     warn_of_unused,
 )
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import announced, progress
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 
 __all__ = ["run"]
 
@@ -57,7 +57,7 @@ def run(
             found = opened.analyze(workload, num_features=num_features, threshold=threshold)
     warn_of_unused(queries, found.unusable)
     if plot is not None:
-        from skipstone.workload.draw import draw
+        from skipstone.cli.draw_curves import draw
 
         draw(found.report.curves, plot)
     if parsed is not None:

@@ -8,11 +8,11 @@ import typer
 
 from skipstone.arguments import bounds_of, checked
 from skipstone.cli.completion import complete_curve, complete_layout
+from skipstone.cli.layout_options import BlockRows, warn_of_unused
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import BlockRows, warn_of_unused
-from skipstone.optimize.policy import Policy
+from skipstone.estimate.policy import Policy
 
 if TYPE_CHECKING:
     from skipstone.catalog.decisions import Decision

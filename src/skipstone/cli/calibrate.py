@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from skipstone.arguments import bounds_of
+from skipstone.cli.banner import quiet_session
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
-from skipstone.cli.quiet import quiet_session
 from skipstone.cli.tables import AsJson
 from skipstone.view import megabytes
 
 if TYPE_CHECKING:
-    from skipstone.optimize.calibrate import Calibration
+    from skipstone.actions.calibrate import Calibration
 
 __all__ = ["run"]
 
@@ -36,9 +36,9 @@ def run(
     """Measure what rewrites and scans cost here, for the estimates of advise and auto."""
     with progress() as told, tempfile.TemporaryDirectory(prefix="skipstone-") as scratch:
         spark = quiet_session()
-        from skipstone.optimize.calibrate import calibrate
-        from skipstone.optimize.cost_store import save_model
-        from skipstone.spark.runtime import runtime_of
+        from skipstone.actions.calibrate import calibrate
+        from skipstone.actions.cost_store import save_model
+        from skipstone.spark.bridge.runtime import runtime_of
 
         found = calibrate(spark, runtime_of(spark), directory or scratch, rows, told)
     path = save_model(spark, found.model)

@@ -11,15 +11,15 @@ import typer
 
 import skipstone
 from skipstone.cli import demo_data, replay
+from skipstone.cli.banner import quiet_session
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
-from skipstone.cli.quiet import quiet_session
 from skipstone.cli.tables import AsJson
 from skipstone.errors import SkipstoneError
 from skipstone.view import count
 
 if TYPE_CHECKING:
-    from skipstone.spark.replay import ReplayReport
+    from skipstone.actions.replay import ReplayReport
 
 __all__ = ["run"]
 

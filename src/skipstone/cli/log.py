@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import skipstone
+from skipstone.cli.layout_options import Column, Dialect, Format, QueryPath, unused_json, warn_of_unused
 from skipstone.cli.output import print_json, print_table
 from skipstone.cli.output import table as new_table
 from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, unused_json, warn_of_unused
 from skipstone.errors import SkipstoneError
 from skipstone.view import count
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from skipstone.workload.log import LoggedScan
+    from skipstone.workload.logged_scans import LoggedScan
 
 __all__ = ["app"]
 
@@ -57,7 +57,7 @@ def show(
 
 
 def _as_json(scan: LoggedScan) -> dict[str, Any]:
-    from skipstone.workload.log import to_record
+    from skipstone.workload.logged_scans import to_record
 
     return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
 

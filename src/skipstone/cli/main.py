@@ -20,7 +20,6 @@ from skipstone.cli import (
     advise,
     analyze,
     auto,
-    bench,
     calibrate,
     demo,
     explain,
@@ -134,5 +133,4 @@ app.command("optimize")(optimize.run)
 app.add_typer(log.app, name="log")
 app.command("auto")(auto.run)
 app.command("calibrate")(calibrate.run)
-app.command("bench")(bench.run)
 with_spark_options(app)

@@ -7,10 +7,7 @@ from typing import Annotated
 import typer
 
 from skipstone.cli.completion import complete_curve, complete_layout_or_auto
-from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import (
+from skipstone.cli.layout_options import (
     BlockRows,
     Column,
     Dialect,
@@ -21,6 +18,9 @@ from skipstone.cli.wishes import (
     read_workload,
     warn_of_unused,
 )
+from skipstone.cli.output import print_json
+from skipstone.cli.progress import progress
+from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 
 __all__ = ["run"]
 

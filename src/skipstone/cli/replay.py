@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import skipstone
+from skipstone.cli.layout_options import Column, Dialect, Format, QueryPath, named_file, warn_of_unused
 from skipstone.cli.output import (
     fail,
     one_line,
@@ -20,11 +21,10 @@ from skipstone.cli.output import (
 )
 from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
-from skipstone.cli.wishes import Column, Dialect, Format, QueryPath, named_file, warn_of_unused
 from skipstone.view import percent
 
 if TYPE_CHECKING:
-    from skipstone.spark.replay import ReplayedQuery, ReplayReport
+    from skipstone.actions.replay import ReplayedQuery, ReplayReport
 
 __all__ = ["headline", "render", "run"]
 

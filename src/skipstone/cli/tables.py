@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import skipstone
-from skipstone.cli.quiet import quiet_session
+from skipstone.cli.banner import quiet_session
 from skipstone.source import split_source
 
 __all__ = ["AsJson", "MoreTables", "Source", "open_table"]

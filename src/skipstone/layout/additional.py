@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from skipstone.layout.filtered import atoms_of, subjects
 from skipstone.layout.sample import Fitting
-from skipstone.predicate.blocks import MOST_VALUES, Feature
 from skipstone.predicate.expr import Column, Comparison, Expr, IsNull, Literal, Not, is_opaque
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.blocks import MOST_VALUES, Feature
 
 __all__ = ["additional_features", "asked_for", "hidden"]
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skipstone.predicate.blocks import Words
 from skipstone.predicate.expr import Expr, Value
+from skipstone.pruning.blocks import Words
 
 __all__ = [
     "Assignment",

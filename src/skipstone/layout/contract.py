@@ -16,8 +16,8 @@ import pyarrow as pa
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Assignment, Partitioned, Tree
 from skipstone.layout.sample import Fitting
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import Expr
+from skipstone.pruning.blocks import Feature
 
 __all__ = ["Fitted", "Layout", "in_partitions"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from skipstone.layout.formulas import holds
 from skipstone.layout.sample import Fitting, Formula
 from skipstone.predicate.expr import Expr, type_of, walk
-from skipstone.predicate.value_sets import only_about
+from skipstone.pruning.value_sets import only_about
 
 __all__ = ["atoms_of", "most_filtered", "sort_keys", "subjects"]
 

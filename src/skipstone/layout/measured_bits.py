@@ -24,8 +24,8 @@ from skipstone.layout.quick_scan import QuickScan
 from skipstone.layout.ranks import rank
 from skipstone.layout.sample import Fitting
 from skipstone.layout.sop_clusters import OrderedClusters, coordinates
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import Expr
+from skipstone.pruning.blocks import Feature
 from skipstone.workload.selection import MOST_Z
 
 __all__ = ["Axis", "measured_bits"]

@@ -30,11 +30,11 @@ from skipstone.layout.quantiles import bucket_numbers
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Fitting
 from skipstone.layout.simulate import feature_bits
-from skipstone.predicate.blocks import Words
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.render import to_sql
-from skipstone.predicate.value_sets import only_about
+from skipstone.pruning.blocks import Words
+from skipstone.pruning.value_sets import only_about
 
 __all__ = ["block_numbers", "cell_numbers"]
 

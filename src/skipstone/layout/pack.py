@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skipstone.predicate.blocks import Words
+from skipstone.pruning.blocks import Words
 
 __all__ = ["pack"]
 

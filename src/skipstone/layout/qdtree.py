@@ -38,7 +38,6 @@ from skipstone.layout.grow import Branch, Limits, grow
 from skipstone.layout.quantiles import bounds, places_of
 from skipstone.layout.ranks import rank
 from skipstone.layout.sample import Fitting
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import (
     Column,
     Comparison,
@@ -52,6 +51,7 @@ from skipstone.predicate.expr import (
     type_of,
 )
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.blocks import Feature
 
 __all__ = ["QDTREE", "QdTree"]
 

@@ -31,10 +31,10 @@ from skipstone.layout.pack import pack
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Fitting, Formula
 from skipstone.layout.simulate import feature_bits
-from skipstone.predicate.blocks import MOST_VALUES, SET_KINDS, Feature, Words
 from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import And, Comparison, Expr, In, Literal, Or, Value, type_of
 from skipstone.predicate.normalize import conjuncts
+from skipstone.pruning.blocks import MOST_VALUES, SET_KINDS, Feature, Words
 from skipstone.workload.candidates import compared
 
 __all__ = ["QuickScan"]

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skipstone.predicate.blocks import MOST_VALUES, SET_KINDS, Feature
 from skipstone.predicate.expr import Expr, Value, type_of
+from skipstone.pruning.blocks import MOST_VALUES, SET_KINDS, Feature
 
 __all__ = ["Fitting", "Formula", "Sample", "WorkloadView"]
 

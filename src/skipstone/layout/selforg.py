@@ -41,9 +41,9 @@ from skipstone.layout.simulate import feature_bits
 from skipstone.layout.sop import spread_dimension
 from skipstone.layout.sop_clusters import OrderedClusters, coordinates, order_clusters, ordered_blocks
 from skipstone.layout.zcurve import affordable_bits
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import Column
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.blocks import Feature
 from skipstone.workload.selection import MOST_Z, Selection, Thresholds
 
 __all__ = ["CURVES", "SELFORG", "SelfOrg", "check_curve"]

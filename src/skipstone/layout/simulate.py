@@ -23,7 +23,9 @@ from skipstone.layout.assignment import Numbers
 from skipstone.layout.pack import pack
 from skipstone.layout.ranks import Ranked, rank
 from skipstone.layout.sample import Sample, WorkloadView
-from skipstone.predicate.blocks import (
+from skipstone.predicate.expr import And, Expr, Or, type_of
+from skipstone.predicate.types import Type
+from skipstone.pruning.blocks import (
     MOST_VALUES,
     SET_KINDS,
     BlockSet,
@@ -33,9 +35,7 @@ from skipstone.predicate.blocks import (
     ValueSets,
     Words,
 )
-from skipstone.predicate.expr import And, Expr, Or, type_of
-from skipstone.predicate.prune import prune
-from skipstone.predicate.types import Type
+from skipstone.pruning.prune import prune
 
 __all__ = ["Simulation", "feature_bits", "simulate", "virtual_blocks"]
 

@@ -19,7 +19,7 @@ from skipstone.layout.ordering import order_vectors
 from skipstone.layout.pack import pack
 from skipstone.layout.sample import Fitting
 from skipstone.layout.sop import distinct_vectors, fit_vectors
-from skipstone.predicate.blocks import Feature
+from skipstone.pruning.blocks import Feature
 
 __all__ = ["OrderedClusters", "coordinates", "order_clusters", "ordered_blocks"]
 

@@ -31,9 +31,9 @@ import math
 from dataclasses import replace
 
 from skipstone.predicate.atoms import UNKNOWN
+from skipstone.predicate.compiled import Facts, facts_of
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import And, Expr, Value, type_of
-from skipstone.predicate.facts import Facts, facts_of
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.region import covers, everything, meet
 from skipstone.predicate.types import STRING

@@ -1,7 +1,7 @@
 """The two settings without which Spark cannot use Delta tables, even with Delta's jars on the class path.
 
 :func:`~skipstone.spark.session.session` makes them. A session that a user has built may lack them; both take
-effect only when it is built, so all that :func:`~skipstone.spark.enable.enable` can do is to say so.
+effect only when it is built, so all that :func:`~skipstone.spark.bridge.enable.enable` can do is to say so.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skipstone.errors import SkipstoneError
-from skipstone.spark.java import find_java
+from skipstone.spark.find_java import find_java
 from skipstone.spark.resolvers import ResolveError, Resolver, resolve_with_ivy, resolve_with_maven
 
 __all__ = ["DELTA_JARS", "Jar", "delta_jars", "home_directory", "jars_directory", "spark_has_delta"]

@@ -22,8 +22,8 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import NotStartedError, SkipstoneError
 from skipstone.spark.delta_settings import CATALOG, DELTA_CATALOG, DELTA_EXTENSION, EXTENSIONS, listed
+from skipstone.spark.find_java import find_java
 from skipstone.spark.jars import DELTA_JARS, delta_jars
-from skipstone.spark.java import find_java
 from skipstone.spark.master import check_master, local_cores
 from skipstone.spark.user_settings import insisting_on, user_settings
 
@@ -55,7 +55,7 @@ def session(
             find_java()
             spark = _new_session(app_name, master, given, delta)
     # Imported late: enabling compiles the driver-side shim, which only a session needs.
-    from skipstone.spark.enable import enable
+    from skipstone.spark.bridge.enable import enable
 
     enable(spark, log)
     return spark

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skipstone.predicate.blocks import Feature
 from skipstone.predicate.expr import And, Expr
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.blocks import Feature
 from skipstone.workload.augment import Augmented, augment
 from skipstone.workload.dropped import Dropped, explain_dropped
 from skipstone.workload.eliminate import eliminate

@@ -1,0 +1,1 @@
+"""What a user can ask for, one verb per file."""

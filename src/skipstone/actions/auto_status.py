@@ -1,0 +1,86 @@
+"""What the automatic optimiser sees of a table, and what it decided last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from skipstone.catalog.decisions import Decision, load_decisions
+from skipstone.estimate.table_state import Situation
+from skipstone.view import Cell, Share, View, Viewed, count, megabytes
+
+__all__ = ["AutoStatus", "auto_status"]
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AutoStatus(Viewed):
+    """Log, unclustered data, drift and the newest decisions; ``drift`` is None without a layout.
+
+    Nothing is estimated for new data before ``unclustered_bytes`` reaches ``awaited_bytes``.
+    """
+
+    root: str
+    logged_scans: int
+    first_scan: datetime | None
+    last_scan: datetime | None
+    unclustered_files: int
+    unclustered_bytes: int
+    awaited_bytes: int
+    drift: float | None
+    layouts: tuple[dict[str, Any], ...]
+    decisions: tuple[Decision, ...]
+
+    def view(self) -> View:
+        """What the loop sees, and its newest decisions."""
+        spans = ""
+        if self.first_scan is not None and self.last_scan is not None:
+            spans = f", {self.first_scan:%Y-%m-%d %H:%M} to {self.last_scan:%Y-%m-%d %H:%M} UTC"
+        drifts = ", ".join(f"{layout['strategy']} {layout['score']:.2f}" for layout in self.layouts)
+        unclustered = (
+            f"{count(self.unclustered_files, 'file')}, {megabytes(self.unclustered_bytes)}; "
+            f"{megabytes(self.awaited_bytes)} are awaited"
+        )
+        drift: Cell = "no layout yet"
+        if self.drift is not None:
+            drift = Share(self.drift, 1.0, f"{self.drift:.2f} ({drifts})")
+        facts: list[tuple[str, Cell]] = [
+            ("workload", f"{count(self.logged_scans, 'scan')}{spans}"),
+            ("unclustered", unclustered),
+            ("drift", drift),
+        ]
+        facts += [("decision", decision.in_a_line()) for decision in reversed(self.decisions)]
+        return View(self.root, tuple(facts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        moments = {
+            name: None if (value := getattr(self, name)) is None else value.isoformat()
+            for name in ("first_scan", "last_scan")
+        }
+        names = ("root", "logged_scans", "unclustered_files", "unclustered_bytes", "awaited_bytes", "drift")
+        return {
+            **{name: getattr(self, name) for name in names},
+            **moments,
+            "layouts": list(self.layouts),
+            "decisions": [decision.to_dict() for decision in self.decisions],
+        }
+
+
+def auto_status(seen: Situation, most: int = _SHOWN) -> AutoStatus:
+    """Describe a situation and the newest decisions."""
+    numbers = seen.numbers()
+    return AutoStatus(
+        root=seen.files.root,
+        logged_scans=numbers["logged_scans"],
+        first_scan=seen.scans[0].time if seen.scans else None,
+        last_scan=seen.scans[-1].time if seen.scans else None,
+        unclustered_files=numbers["unclustered_files"],
+        unclustered_bytes=numbers["unclustered_bytes"],
+        awaited_bytes=numbers["awaited_bytes"],
+        drift=numbers["drift"],
+        layouts=tuple(numbers["layouts"]),
+        decisions=load_decisions(seen.runtime.store(seen.files.root), most),
+    )

@@ -1,0 +1,116 @@
+"""What is known about a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from pyspark.sql import SparkSession
+
+from skipstone.catalog import stamp
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.expr import Column
+from skipstone.predicate.readable import plain_constants
+from skipstone.predicate.render import to_sql
+from skipstone.spark.bridge.runtime import Runtime
+from skipstone.spark.engine.open_table import TableFiles
+from skipstone.spark.querylog.query_log import LogStatus, log_status
+from skipstone.view import Cell, Share, View, Viewed, count, listed, megabytes
+
+__all__ = ["TableStatus", "table_status"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TableStatus(Viewed):
+    """A table and its catalog; ``problem`` says why the catalog cannot be used.
+
+    ``files_indexed`` counts the files whose statistics this session can use; all others are always read.
+    ``segments`` counts the catalog's files and ``indexed_at`` is the time of the newest.
+    """
+
+    root: str
+    format: str
+    files: int
+    bytes: int
+    files_indexed: int
+    rows_indexed: int
+    segments: int
+    indexed_at: str
+    columns: tuple[str, ...]
+    expressions: tuple[str, ...]
+    features: tuple[str, ...]
+    log: LogStatus
+    problem: str = ""
+
+    def view(self) -> View:
+        """The table, its catalog and its query log."""
+        headline = f"{self.root}: {self.format}, {count(self.files, 'file')}, {megabytes(self.bytes)}"
+        return View(headline, (*self._catalog(), *_log(self.log)))
+
+    def _catalog(self) -> Iterator[tuple[str, Cell]]:
+        if self.problem:
+            yield "catalog", f"unusable: {self.problem}"
+            return
+        if not self.segments:
+            yield "catalog", "none: run skipstone index"
+            return
+        waiting = self.files - self.files_indexed
+        more = f"; {count(waiting, 'file')} not yet, always read" if waiting else ""
+        known = f"{count(self.files_indexed, 'file')}, {count(self.rows_indexed, 'row')}{more}"
+        yield "indexed", Share(self.files_indexed, self.files, known)
+        yield "last run", f"{_moment(self.indexed_at)} UTC, {count(self.segments, 'segment')}"
+        for name in ("columns", "expressions", "features"):
+            yield name, listed(map(plain_constants, getattr(self, name)))
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def _log(log: LogStatus) -> Iterator[tuple[str, Cell]]:
+    span = f", {_moment(log.oldest)} to {_moment(log.newest)} UTC" if log.entries else ""
+    yield "query log", f"{'on' if log.on else 'off'} here, {count(log.entries, 'scan')}{span}"
+    for reason, dropped in log.dropped.items():
+        yield "not logged", f"{count(dropped, 'scan')}: {reason}"
+    for problem in log.problems:
+        yield "log problem", problem
+
+
+def _moment(text: str) -> str:
+    return text[:19].replace("T", " ")
+
+
+def table_status(spark: SparkSession, runtime: Runtime, files: TableFiles) -> TableStatus:
+    """Compare the catalog with the files as they lie now."""
+    problem = ""
+    try:
+        if stamp(runtime.store(files.root)):
+            runtime.refresh(files.root)
+    except SkipstoneError as error:
+        problem = str(error)
+    catalog = runtime.catalog(files.root)
+    # Entries made under other reader settings are not used by this session.
+    usable = (~catalog.foreign(runtime.settings(spark))).tolist()
+    known = zip(catalog.files.sizes, catalog.files.times, usable, strict=True)
+    entries = dict(zip(catalog.files.paths, known, strict=True))
+    indexed = [
+        path
+        for path, size, time in zip(files.files.paths, files.files.sizes, files.files.times, strict=True)
+        if entries.get(path) == (size, time, True)
+    ]
+    rows = dict(zip(catalog.files.paths, catalog.blocks.rows.tolist(), strict=True))
+    return TableStatus(
+        root=files.root,
+        format=files.format,
+        files=len(files.files),
+        bytes=int(files.files.sizes.sum()),
+        files_indexed=len(indexed),
+        rows_indexed=sum(rows[path] for path in indexed),
+        segments=len(catalog.segments),
+        indexed_at=catalog.segments[-1].created if catalog.segments else "",
+        columns=tuple(to_sql(key) for key in catalog.blocks.statistics if isinstance(key, Column)),
+        expressions=catalog.expression_texts,
+        features=tuple(feature.text for feature in catalog.blocks.features),
+        problem=problem,
+        log=log_status(spark, runtime, files.root),
+    )

@@ -1,0 +1,125 @@
+"""The queries that can be used: Spark reads back, and evaluates, the SQL of each of their predicates.
+
+A predicate that SQL cannot say, or that Spark does not read back as what it is, is made opaque before any
+work is done with it, and its query is named. So is one that fails on the sampled rows, which only shows when
+they are looked at: then the work is done once more without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from skipstone.actions.prepare import Prepared, Wishes, prepare
+from skipstone.catalog.column_names import ColumnNames
+from skipstone.predicate.expr import And, Call, Comparison, Expr, In, IsNull, Like, Match, Not, Or, walk
+from skipstone.predicate.functions import NULL_PROPAGATING
+from skipstone.predicate.render import to_sql, unwritable
+from skipstone.pruning.blocks import Counts
+from skipstone.spark import SparkSession
+from skipstone.spark.bridge.read_back import FAILURES, Unreadable, read_back, unevaluable
+from skipstone.spark.engine.assign import LogicalNames
+from skipstone.spark.engine.open_table import TableFiles
+from skipstone.workload.analysis import Analysis
+from skipstone.workload.predicates import LoggedFilter
+from skipstone.workload.queries import BrokenQuery
+from skipstone.workload.unusable import Usable, predicates_in, with_opaque, without_crashes
+
+__all__ = ["prepare_usable", "usable_entries", "with_usable"]
+
+T = TypeVar("T")
+_PROBED_ROWS = 300_000
+
+
+def with_usable(
+    spark: SparkSession, files: TableFiles, entries: Sequence[LoggedFilter], work: Callable[[Usable], T]
+) -> T:
+    """Do something with the usable queries; if Spark fails on the way, without those that it fails on."""
+    usable = usable_entries(spark, files, entries)
+    try:
+        return work(usable)
+    except FAILURES:
+        more = _evaluated(spark, files, usable)
+        if more.unusable == usable.unusable:
+            raise
+        return work(more)
+
+
+def prepare_usable(
+    spark: SparkSession,
+    files: TableFiles,
+    entries: Sequence[LoggedFilter],
+    unusable: Sequence[BrokenQuery],
+    wishes: Wishes,
+    chosen: Counts | None = None,
+    analysis: Analysis | None = None,
+) -> Prepared:
+    """The same as :func:`prepare`, with the predicates left out that Spark cannot evaluate."""
+
+    def work(usable: Usable) -> Prepared:
+        every = (*unusable, *usable.unusable)
+        found = prepare(spark, files, usable.entries, every, wishes, chosen, analysis)
+        return replace(found, logged=usable.logged)
+
+    return with_usable(spark, files, entries, work)
+
+
+def usable_entries(spark: SparkSession, files: TableFiles, entries: Sequence[LoggedFilter]) -> Usable:
+    """The queries without the predicates that Spark does not read back."""
+    whole = without_crashes(entries)
+    predicates = predicates_in(whole.entries)
+    problems = {
+        predicate: f"SQL cannot say {to_sql(part)}"
+        for predicate in predicates
+        if (part := unwritable(predicate)) is not None
+    }
+    written = [predicate for predicate in predicates if predicate not in problems]
+    frame = files.frame(spark, np.zeros(0, np.int64))
+    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
+    read = read_back(spark, frame, files.schema, [names.sql(predicate) for predicate in written])
+    for predicate, found in zip(written, read, strict=True):
+        if isinstance(found, Unreadable):
+            problems[predicate] = found.reason
+        elif _is_another(predicate, found):
+            problems[predicate] = f"Spark reads it as {to_sql(found)}"
+    return with_opaque(whole, problems)
+
+
+def _evaluated(spark: SparkSession, files: TableFiles, usable: Usable) -> Usable:
+    """The queries without the predicates that fail on some row of the table."""
+    predicates = predicates_in(usable.entries)
+    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
+    frame = files.live(spark, np.arange(len(files.files)))
+    fraction = min(1.0, _PROBED_ROWS / max(frame.count(), 1))
+    some = frame.sample(False, fraction, 0) if fraction < 1.0 else frame
+    failed = unevaluable(some, [names.sql(predicate) for predicate in predicates])
+    return with_opaque(usable, {predicates[place]: why for place, why in failed.items()})
+
+
+def _is_another(written: Expr, found: Expr) -> bool:
+    """Whether Spark read another function than was meant.
+
+    Only calls that are written by the name of their class can be mistaken. How a session computes, such as in
+    which time zone, may differ from the session that logged the query; that is still what it asks.
+    """
+    named = any(isinstance(part, Call) and part.name not in NULL_PROPAGATING for part in walk(written))
+    return named and _plain(written) != _plain(found)
+
+
+def _plain(expr: Expr) -> Expr:
+    """The expression without the settings of its calls."""
+    match expr:
+        case Call(name="literal"):
+            return expr
+        case Call(args=args):
+            return replace(expr, args=tuple(map(_plain, args)), params=())
+        case Comparison(op, left, right):
+            return Comparison(op, _plain(left), _plain(right))
+        case In() | IsNull() | Like() | Match() | Not():
+            return replace(expr, arg=_plain(expr.arg))
+        case And(args) | Or(args):
+            return replace(expr, args=tuple(map(_plain, args)))
+    return expr

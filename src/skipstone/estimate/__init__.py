@@ -1,0 +1,1 @@
+"""Cost, benefit, drift and advice: functions of figures."""

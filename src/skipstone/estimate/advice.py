@@ -1,0 +1,303 @@
+"""Advice: every layout fitted and simulated on the same sample, against the table as it lies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from skipstone.actions.prepare import Prepared
+from skipstone.errors import SkipstoneError
+from skipstone.estimate.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
+from skipstone.estimate.cost import Extent, Shape
+from skipstone.estimate.cost_inputs import Economy, as_it_lies
+from skipstone.estimate.rewrite_features import shape_of
+from skipstone.layout.assignment import blocks_of
+from skipstone.layout.contract import Fitted
+from skipstone.layout.formulas import holds
+from skipstone.layout.layouts import LAYOUTS, layout_named
+from skipstone.layout.numbers import block_numbers
+from skipstone.progress import Progress
+from skipstone.spark.engine.column_sizes import ColumnSizes
+from skipstone.view import Cell, Grid, Share, View, Viewed
+from skipstone.workload.queries import BrokenQuery
+
+__all__ = ["AS_IT_LIES", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
+
+AS_IT_LIES = "as it lies"
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutAdvice:
+    """One layout's simulation; ``problem`` says why it could not be fitted.
+
+    Bytes and seconds are those of one run of the whole log, and of the rewrite; None where they are not
+    known. A rewrite reads the files that it covers, and is expected to write as much.
+    """
+
+    layout: str
+    blocks: int
+    percent_scanned: float | None
+    fit_seconds: float
+    note: str = ""
+    problem: str = ""
+    bytes_scanned: float | None = None
+    scan_seconds: float | None = None
+    bytes_saved: float | None = None
+    seconds_saved: float | None = None
+    rewrite_seconds: float | None = None
+    rewrite_bytes_read: float | None = None
+    rewrite_bytes_written: float | None = None
+    break_even_runs: float | None = None
+    break_even_days: float | None = None
+
+    def net_seconds(self, runs: float) -> float | None:
+        """What is gained in so many runs of the log, the rewrite paid."""
+        if self.seconds_saved is None or self.rewrite_seconds is None:
+            return None
+        return runs * self.seconds_saved - self.rewrite_seconds
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Advice(Viewed):
+    """All layouts, best first, and the table as it lies; ``fitted`` holds what was fitted.
+
+    ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
+    ``costs`` tells where the seconds come from.
+    """
+
+    root: str
+    queries: int
+    rows: int
+    sampled_rows: int
+    block_rows: int
+    percent_needed: float
+    layouts: tuple[LayoutAdvice, ...]
+    fitted: dict[str, Fitted]
+    unusable: tuple[BrokenQuery, ...] = ()
+    observed_days: float | None = None
+    costs: str = ""
+
+    @property
+    def best(self) -> str:
+        """The layout that scans least; "as it lies" when none is better than that."""
+        usable = [row for row in self.layouts if row.percent_scanned is not None]
+        return min(usable, key=lambda row: (row.percent_scanned or 0.0, row.layout != AS_IT_LIES)).layout
+
+    def pays_most(self, runs: float) -> LayoutAdvice | None:
+        """The layout that gains most in so many runs of the log, whether or not that is more than nothing."""
+        known = [row for row in self.layouts if row.net_seconds(runs) is not None]
+        return max(known, key=lambda row: row.net_seconds(runs) or 0.0, default=None)
+
+    @property
+    def _rewritten(self) -> float | None:
+        """The bytes that a rewrite reads, by whatever layout."""
+        found = (row.rewrite_bytes_read for row in self.layouts if row.rewrite_bytes_read is not None)
+        return next(found, None)
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        names = ("root", "queries", "rows", "sampled_rows", "block_rows", "observed_days", "costs")
+        facts = {name: getattr(self, name) for name in names}
+        rows = [asdict(row) for row in self.layouts]
+        unusable = [asdict(query) for query in self.unusable]
+        more = {"percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
+        return {**facts, **more, "unusable": unusable}
+
+    def _heading(self) -> str:
+        return (
+            f"{self.root}: {self.queries} queries, {self.rows:,} rows, "
+            f"blocks of about {self.block_rows:,} rows"
+        )
+
+    def view(self) -> View:
+        """The layouts with what is scanned under each."""
+        header = ("layout", "rows scanned", "blocks", "read s", "saved s", "rewrite s", "pays after")
+        needed = (("needed", _percent(self.percent_needed), *(5 * ("",))),)
+        grid = Grid("", header, (*(_cells(row) for row in self.layouts), *needed))
+        notes = tuple(f"{row.layout}: {row.problem}" for row in self.layouts if row.problem)
+        return View(f"{self._heading()}; best: {self.best}", notes=notes, grids=(grid,))
+
+    def __str__(self) -> str:
+        lines = [
+            self._heading(),
+            f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
+            f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
+        ]
+        lines += [_line(row) for row in self.layouts]
+        lines.append(f"{'needed':<12} {self.percent_needed:>9.2f}")
+        lines += [
+            f"{row.layout}: {row.problem or row.note}" for row in self.layouts if row.problem or row.note
+        ]
+        if self.costs:
+            if (size := self._rewritten) is not None:
+                lines.append(f"A rewrite reads {size / 1e6:,.1f} MB and writes about as much.")
+            lines.append(f"MB and seconds are per run of the log, with {self.costs}.")
+            if self.observed_days is None:
+                lines.append("The log does not say when its queries ran, so their rate is unknown.")
+        return "\n".join(lines)
+
+
+def _line(row: LayoutAdvice) -> str:
+    read, saved = (None if it is None else it / 1e6 for it in (row.bytes_scanned, row.bytes_saved))
+    return (
+        f"{row.layout:<12} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(read, 9, 1)} "
+        f"{_number(saved, 9, 1)} {_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
+        f"{_number(row.rewrite_seconds, 9, 1)}  {_pays_after(row):<20} {row.fit_seconds:>6.1f}"
+    )
+
+
+def _percent(value: float | None) -> Cell:
+    return "-" if value is None else Share(value, 100, f"{value:.2f} %")
+
+
+def _cells(row: LayoutAdvice) -> tuple[Cell, ...]:
+    seconds = (row.scan_seconds, row.seconds_saved, row.rewrite_seconds)
+    numbers = (_number(value, 0, 1) for value in seconds)
+    return row.layout, _percent(row.percent_scanned), f"{row.blocks:,}", *numbers, _pays_after(row)
+
+
+def _number(value: float | None, width: int, digits: int) -> str:
+    return f"{'-' if value is None else f'{value:,.{digits}f}':>{width}}"
+
+
+def _pays_after(row: LayoutAdvice) -> str:
+    if row.rewrite_seconds is None:
+        return "-"
+    if row.break_even_runs is None:
+        return "never"
+    days = "" if row.break_even_days is None else f", {row.break_even_days:,.1f} days"
+    return f"{row.break_even_runs:,.1f} runs{days}"
+
+
+def advise(
+    prepared: Prepared,
+    layouts: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    economy: Economy | None = None,
+    standing: Scanned | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Advice:
+    """Fit and simulate the layouts, all by default; with ``economy`` in bytes and seconds too.
+
+    ``standing`` is what is scanned as the table lies, if that is known already.
+    """
+    chosen = {name: layout_named(name) for name in layouts or LAYOUTS}
+    fitted: dict[str, Fitted] = {}
+    ledger = _Ledger(prepared, economy, standing)
+    rows = [ledger.baseline]
+    for place, (name, layout) in enumerate(chosen.items()):
+        if progress is not None:
+            progress(f"simulating {name}", place, len(chosen))
+        started = clock()
+        try:
+            fit = layout.fit(prepared.fitting)
+            scanned = _scanned(prepared, fit)
+        except SkipstoneError as problem:
+            rows.append(LayoutAdvice(name, 0, None, clock() - started, problem=str(problem)))
+            continue
+        fitted[name] = fit
+        rows.append(ledger.row(name, fit, scanned, clock() - started))
+    ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
+    return Advice(
+        root=prepared.files.root,
+        queries=len(prepared.entries),
+        rows=prepared.total_rows,
+        sampled_rows=len(prepared.fitting.sample),
+        block_rows=prepared.fitting.block_rows,
+        percent_needed=ledger.percent(needed(prepared)),
+        layouts=tuple(ordered),
+        fitted=fitted,
+        unusable=prepared.unusable,
+        observed_days=None if economy is None else economy.days,
+        costs="" if economy is None else economy.model.describe(),
+    )
+
+
+class _Ledger:
+    """Rows of the advice: what is scanned, in percent and, if costs are known, in bytes and seconds."""
+
+    def __init__(self, prepared: Prepared, economy: Economy | None, standing: Scanned | None) -> None:
+        self._prepared = prepared
+        self._economy = economy
+        self._load = None if economy is None else economy.load(prepared)
+        if standing is None:
+            standing = _virtual_files(prepared) if economy is None else as_it_lies(prepared, economy)
+        self._before = self._volume(standing)
+        self.baseline = LayoutAdvice(
+            AS_IT_LIES,
+            len(prepared.places),
+            self.percent(standing),
+            0.0,
+            bytes_scanned=None if self._before is None else self._before.bytes,
+            scan_seconds=None if self._before is None else self._before.seconds,
+        )
+
+    def percent(self, scanned: Scanned) -> float:
+        weights = self._prepared.asked.view.weights
+        return float(100.0 * (scanned.share @ weights) / weights.sum())
+
+    def _volume(self, scanned: Scanned) -> Volume | None:
+        if self._economy is None or self._load is None:
+            return None
+        costs = self._economy.model.coefficients
+        return volume(scanned, self._load, self._prepared.total_rows, costs)
+
+    def row(self, name: str, fit: Fitted, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
+        after = self._volume(scanned)
+        plain = LayoutAdvice(
+            name, blocks_of(fit.assignment), self.percent(scanned), fit_seconds, note=fit.note
+        )
+        if self._economy is None or after is None or self._before is None:
+            return plain
+        costs, days = self._economy.model.coefficients, self._economy.days
+        shape = shape_of_rewrite(self._prepared, fit, self._economy.sizes)
+        rewrite_seconds = costs.rewrite_seconds(shape)
+        saved = self._before.seconds - after.seconds
+        runs = break_even_runs(rewrite_seconds, saved)
+        return LayoutAdvice(
+            **{
+                **asdict(plain),
+                "bytes_scanned": after.bytes,
+                "scan_seconds": after.seconds,
+                "bytes_saved": self._before.bytes - after.bytes,
+                "seconds_saved": saved,
+                "rewrite_seconds": rewrite_seconds,
+                "rewrite_bytes_read": shape.extent.bytes,
+                "rewrite_bytes_written": shape.extent.bytes,
+                "break_even_runs": runs,
+                "break_even_days": None if runs is None or days is None else runs * days,
+            }
+        )
+
+
+def shape_of_rewrite(prepared: Prepared, fitted: Fitted, sizes: ColumnSizes) -> Shape:
+    """What the rewrite of the prepared files by a fitted layout costs by."""
+    features = [feature.predicate for feature in prepared.features_of(fitted)]
+    expressions = prepared.expressions_of(fitted)
+    size, rows = float(prepared.files.files.sizes[prepared.places].sum()), float(prepared.total_rows)
+    extent = Extent(size, rows, rows * sizes.of().values)
+    return shape_of(fitted.assignment, (*features, *expressions), extent)
+
+
+def _virtual_files(prepared: Prepared) -> Scanned:
+    """The table's own files as virtual blocks."""
+    fitting = prepared.fitting
+    asked, features = prepared.asked.view, fitting.features
+    return scanned_blocks(prepared.drawn.file_of, fitting.sample, fitting.workload, features, asked)
+
+
+def _scanned(prepared: Prepared, fitted: Fitted) -> Scanned:
+    fitting = prepared.fitting
+    numbers = block_numbers(fitted.assignment, fitting)
+    features = prepared.features_of(fitted)
+    return scanned_blocks(numbers, fitting.sample, fitting.workload, features, prepared.asked.view)
+
+
+def needed(prepared: Prepared) -> Scanned:
+    """What a perfect layout would let each query read: the rows that satisfy its filter, in no file."""
+    asked, bits = prepared.asked, prepared.asked.bits
+    share = np.array([holds(formula, bits).mean() if len(bits) else 0.0 for formula in asked.view.formulas])
+    return Scanned(share, np.zeros(len(share)))

@@ -1,0 +1,80 @@
+"""What an assignment computes for every row: the counts that the cost model is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skipstone.estimate.cost import Extent, Shape
+from skipstone.layout.assignment import Assignment, Clusters, Grid, Node, Partitioned, Tree, VectorMap
+from skipstone.predicate.expr import Expr
+
+__all__ = ["placed_by", "shape_of"]
+
+
+def placed_by(assignment: Assignment) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """The ordered expressions and the predicates that rows are placed by."""
+    ordered: dict[Expr, None] = {}
+    predicates: dict[Expr, None] = {}
+    match assignment:
+        case Grid(dimensions):
+            for dimension in dimensions:
+                if isinstance(dimension, Clusters):
+                    predicates.update(dict.fromkeys(dimension.features))
+                else:
+                    ordered[dimension.expr] = None
+        case VectorMap():
+            predicates.update(dict.fromkeys(assignment.features))
+            if assignment.spread is not None:
+                ordered[assignment.spread.expr] = None
+        case Tree(root):
+            predicates.update(dict.fromkeys(_cuts(root)))
+        case Partitioned():
+            ordered[assignment.by] = None
+            for part in assignment.parts:
+                more_ordered, more_predicates = placed_by(part)
+                ordered.update(dict.fromkeys(more_ordered))
+                predicates.update(dict.fromkeys(more_predicates))
+    return tuple(ordered), tuple(predicates)
+
+
+def _cuts(root: Node) -> Iterable[Expr]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, int):
+            yield node.cut
+            stack += [node.no, node.yes]
+
+
+def shape_of(assignment: Assignment, kept: Iterable[Expr], extent: Extent) -> Shape:
+    """The shape of a rewrite by an assignment; ``kept`` are the features and expressions with statistics.
+
+    A row passes only the cuts on its way down a tree, so rows are placed by as many as the tree is deep; the
+    other cuts are computed for their statistics only.
+    """
+    ordered, predicates = placed_by(assignment)
+    with_statistics = {*kept}
+    beside = with_statistics - {*ordered, *predicates}
+    placing = _evaluated(assignment)
+    off_the_way = max(0, len(with_statistics & {*predicates}) - placing)
+    return Shape(extent, len(ordered), placing, len(beside) + off_the_way)
+
+
+def _evaluated(assignment: Assignment) -> int:
+    match assignment:
+        case Tree(root):
+            return _depth(root)
+        case Partitioned(parts=parts):
+            return max((_evaluated(part) for part in parts), default=0)
+        case _:
+            return len(placed_by(assignment)[1])
+
+
+def _depth(root: Node) -> int:
+    deepest, stack = 0, [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        deepest = max(deepest, depth)
+        if not isinstance(node, int):
+            stack += [(node.no, depth + 1), (node.yes, depth + 1)]
+    return deepest

@@ -1,1 +1,0 @@
-"""Simulate, advise and rewrite."""

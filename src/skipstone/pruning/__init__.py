@@ -1,0 +1,1 @@
+"""Which blocks cannot match a filter, and why. Pure and vectorised."""

@@ -1,0 +1,106 @@
+"""A conjunction under consideration: what it says about each expression, found by lookup.
+
+At the top it holds all conjuncts of a filter. Inside a branch of an OR it holds those of the branch and,
+through ``outer``, all that hold outside: judging a branch looks only at what the branch itself is about, so
+it takes as long as the branch is, however many conjuncts there are.
+
+The OR that a branch belongs to stays among the outer conjuncts. That changes nothing: the branch implies it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from skipstone.predicate.admitted import Admitted, admitted, intersection
+from skipstone.predicate.compiled import Facts, conjunction_facts
+from skipstone.predicate.expr import Column, Expr, Or, columns_of, type_of
+from skipstone.predicate.implies import compiled
+
+__all__ = ["Context", "Parts"]
+
+Parts = tuple[Expr, ...]
+
+
+@dataclass(eq=False)
+class Context:
+    """``fresh`` are the conjuncts that are new here; ``served`` the features that were used already."""
+
+    fresh: Parts
+    outer: Context | None = None
+    served: set[int] = field(default_factory=set)
+
+    @cached_property
+    def columns(self) -> frozenset[Column]:
+        """Every column that a conjunct reads, here or outside."""
+        return self.new_columns if self.outer is None else self.new_columns | self.outer.columns
+
+    @cached_property
+    def new_columns(self) -> frozenset[Column]:
+        """The columns that the fresh conjuncts read."""
+        return frozenset(self._by_column)
+
+    @cached_property
+    def atoms(self) -> dict[Expr, list[tuple[Expr, Admitted]]]:
+        """The fresh atoms by the expression that they are about."""
+        found: dict[Expr, list[tuple[Expr, Admitted]]] = {}
+        for part in self.fresh:
+            if atom := admitted(part):
+                found.setdefault(atom[0], []).append((part, atom[1]))
+        return found
+
+    def met(self, expr: Expr) -> Admitted | None:
+        """What all atoms about an expression admit together; None if there is none."""
+        known = self._met.get(expr, self)
+        if known is self:
+            own = [found for _, found in self.atoms.get(expr, ())]
+            outer = None if self.outer is None else self.outer.met(expr)
+            every = own if outer is None else [outer, *own]
+            known = self._met[expr] = intersection(every) if every else None
+        assert known is None or isinstance(known, Admitted)
+        return known
+
+    def simple(self, expr: Expr) -> bool:
+        """Whether each atom admits a single range and nothing else.
+
+        Ranges that each meet the bounds of a block, and each other, have a value within the bounds in common,
+        so such atoms say together no more than one by one.
+        """
+        if type_of(expr).floating or (self.outer is not None and not self.outer.simple(expr)):
+            return False
+        return all(not found.null and len(found.ranges) == 1 for _, found in self.atoms.get(expr, ()))
+
+    def about(self, columns: frozenset[Column]) -> Parts:
+        """The conjuncts, here or outside, that read any of the columns."""
+        if (known := self._about.get(columns)) is None:
+            own = {place: part for column in columns for place, part in self._by_column.get(column, ())}
+            outer = () if self.outer is None else self.outer.about(columns)
+            known = self._about[columns] = (*outer, *(own[place] for place in sorted(own)))
+        return known
+
+    def facts(self, columns: frozenset[Column], *, ors: bool) -> Facts:
+        """What the conjuncts about some columns say together, with or without those that are ORs."""
+        if (known := self._facts.get((columns, ors))) is None:
+            parts = (part for part in self.about(columns) if ors or not isinstance(part, Or))
+            known = self._facts[columns, ors] = conjunction_facts([compiled(part) for part in parts])
+        return known
+
+    @cached_property
+    def _by_column(self) -> dict[Column, list[tuple[int, Expr]]]:
+        found: dict[Column, list[tuple[int, Expr]]] = {}
+        for place, part in enumerate(self.fresh):
+            for column in columns_of(part):
+                found.setdefault(column, []).append((place, part))
+        return found
+
+    @cached_property
+    def _about(self) -> dict[frozenset[Column], Parts]:
+        return {}
+
+    @cached_property
+    def _met(self) -> dict[Expr, Admitted | Context | None]:
+        return {}
+
+    @cached_property
+    def _facts(self) -> dict[tuple[frozenset[Column], bool], Facts]:
+        return {}

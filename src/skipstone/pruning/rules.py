@@ -1,0 +1,212 @@
+"""The rules by which a conjunction rules blocks out, by its conjuncts one by one and together.
+
+A conjunction is judged by its *fresh* conjuncts: at the top all of them, inside a branch of an OR those
+of the branch. Whatever the other conjuncts rule out by themselves has been ruled out outside already,
+so here they only matter together with a fresh one: in the meet of all atoms over one expression, in a
+value set, in the implication of a feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
+
+from skipstone.predicate.admitted import admitted
+from skipstone.predicate.expr import (
+    And,
+    Call,
+    Column,
+    Comparison,
+    Expr,
+    Literal,
+    Not,
+    Or,
+    columns_of,
+    type_of,
+)
+from skipstone.predicate.implies import implies_facts
+from skipstone.predicate.limits import leaves
+from skipstone.predicate.normalize import TRUE
+from skipstone.predicate.nullness import not_null
+from skipstone.pruning.blocks import ValueSets, Words
+from skipstone.pruning.budget import Budget
+from skipstone.pruning.context import Context
+from skipstone.pruning.exclude import excluded, excluded_pair
+from skipstone.pruning.masks import Mask, either, negated
+from skipstone.pruning.reasons import Code
+from skipstone.pruning.ruled_out import Finding, atom
+from skipstone.pruning.scope import Scope
+from skipstone.pruning.value_sets import only_about, satisfied, without_member
+
+__all__ = ["Rules"]
+
+_NAMED_FEATURES = 16
+
+
+@dataclass(slots=True, eq=False)
+class Rules:
+    """The rules over one scope. ``implied`` collects the features that served in any context.
+
+    ``curtailed`` are the ORs that were not compared with every feature, for want of budget.
+    """
+
+    scope: Scope
+    budget: Budget = field(default_factory=Budget)
+    implied: set[int] = field(default_factory=set)
+    curtailed: dict[Expr, None] = field(default_factory=dict)
+    _atoms: dict[Expr, list[Finding]] = field(default_factory=dict)
+    _alone: dict[Expr, Mask] = field(default_factory=dict)
+    _about: dict[Expr, list[int]] = field(default_factory=dict)
+    _members: dict[tuple[Expr, Expr], tuple[Words, bool]] = field(default_factory=dict)
+    _sets: dict[Expr, ValueSets] = field(default_factory=dict)
+    _sets_met: dict[tuple[int, int], tuple[Words, bool]] = field(default_factory=dict)
+    _contexts: list[Context] = field(default_factory=list)
+    """Held so that no other context gets the id of one that is remembered."""
+
+    def together(self, context: Context, *, features: bool = True) -> Iterator[Finding]:
+        """What more the fresh conjuncts rule out together, and with those outside."""
+        yield from self._meets(context)
+        yield from self._value_sets(context)
+        if features and self.scope.blocks.features:
+            yield from self._features(context)
+
+    def atom(self, part: Expr) -> list[Finding]:
+        """What rules blocks out by one conjunct alone."""
+        if (known := self._atoms.get(part)) is None:
+            known = self._atoms[part] = list(self._judge_atom(part))
+        return known
+
+    def _judge_atom(self, part: Expr) -> Iterator[Finding]:
+        if isinstance(part, Literal):
+            yield Finding(part.value is not True, Code.CONTRADICTION, None, part)
+        elif found := admitted(part):
+            yield from atom(part, *found, self.scope.bounds(found[0]))
+        elif not isinstance(part, Or):
+            yield from self._pair(part)
+            for expr in not_null(part):
+                bounds = self.scope.bounds(expr)
+                if isinstance(expr, (Column, Call)) and bounds.value is not True:
+                    yield Finding(negated(either(bounds.value, bounds.nan)), Code.NULL_COUNT, expr, part)
+
+    def _pair(self, part: Expr) -> Iterator[Finding]:
+        match part:
+            case Comparison(op=op, left=left, right=right):
+                pass
+            case Not(arg=Comparison(op=("=" | "<=>") as denied, left=left, right=right)):
+                op = "!=" if denied == "=" else "not <=>"
+            case _:
+                return
+        if type_of(left) == type_of(right) and type_of(left).ordered:
+            mask = excluded_pair(op, self.scope.bounds(left), self.scope.bounds(right))
+            yield Finding(mask, Code.MIN_MAX, None, part)
+
+    def _meets(self, context: Context) -> Iterator[Finding]:
+        """All atoms over one expression at once, where that says more than one by one."""
+        for expr, own in context.atoms.items():
+            met = context.met(expr)
+            if met is None or (len(own) == 1 and met == own[0][1]):
+                continue  # there is but one, or the others add nothing to it
+            if met.empty:
+                yield Finding(True, Code.CONTRADICTION, None, _all(_named(context, expr)))
+            elif not context.simple(expr):
+                mask = excluded(met, self.scope.bounds(expr))
+                yield Finding(mask, Code.COMBINED, expr, _all(_named(context, expr)))
+
+    def _value_sets(self, context: Context) -> Iterator[Finding]:
+        for place in sorted({place for part in context.fresh for place in self._keys(part)}):
+            key = self.scope.blocks.value_keys[place]
+            words, null_holds = self._members_of(context, place)
+            mask = without_member(self._narrow(key), words, null_holds, self.scope.bounds(key).null)
+            about = [part for part in context.fresh if place in self._keys(part)]
+            yield Finding(mask, Code.VALUE_SET, key, _all(about))
+
+    def _members_of(self, context: Context, place: int) -> tuple[Words, bool]:
+        """The values of a dictionary that satisfy all conjuncts that are only about it; whether NULL does."""
+        if (known := self._sets_met.get((id(context), place))) is None:
+            key = self.scope.blocks.value_keys[place]
+            found = [self._satisfied(part, key) for part in context.fresh if place in self._keys(part)]
+            if context.outer is not None:
+                found.append(self._members_of(context.outer, place))
+            if not found:
+                found.append(satisfied(TRUE, key, self._narrow(key).dictionary))
+            known = reduce(np.bitwise_and, (words for words, _ in found)), all(null for _, null in found)
+            self._sets_met[id(context), place] = known
+            self._contexts.append(context)
+        return known
+
+    def _keys(self, part: Expr) -> list[int]:
+        """The places of the value sets that the predicate is only about."""
+        if (known := self._about.get(part)) is None:
+            blocks = self.scope.blocks
+            candidates = blocks.value_places.get(columns_of(part), ())
+            known = [place for place in candidates if only_about(part, blocks.value_keys[place])]
+            self._about[part] = known
+        return known
+
+    def _satisfied(self, part: Expr, key: Expr) -> tuple[Words, bool]:
+        """The values of the key's dictionary that satisfy the predicate, and whether NULL does."""
+        if (known := self._members.get((part, key))) is None:
+            known = self._members[part, key] = satisfied(part, key, self._narrow(key).dictionary)
+        return known
+
+    def _narrow(self, key: Expr) -> ValueSets:
+        if key not in self._sets:
+            sets = self.scope.blocks.statistics[key].values
+            assert sets is not None
+            words, known = self.scope.narrow(sets.words), self.scope.narrow(sets.known)
+            self._sets[key] = ValueSets(sets.dictionary, words, known)
+        return self._sets[key]
+
+    def _features(self, context: Context) -> Iterator[Finding]:
+        """Features that the conjunction implies: a block without one has no row to offer."""
+        blocks = self.scope.blocks
+        hits = [place for place in self._candidates(context) if self._follows(context, place)]
+        context.served.update(hits)
+        self.implied.update(hits)
+        for place in hits[:_NAMED_FEATURES]:
+            feature = blocks.features[place]
+            yield Finding(self._absent([place]), Code.FEATURE, None, feature.predicate, feature.text)
+        if rest := hits[_NAMED_FEATURES:]:
+            yield Finding(self._absent(rest), Code.FEATURE, None, _all(context.fresh), f"{len(rest)} others")
+
+    def _candidates(self, context: Context) -> list[int]:
+        """The features that read a column of a fresh conjunct, and none that no conjunct reads."""
+        blocks = self.scope.blocks
+        places = {place for column in context.new_columns for place in blocks.feature_places.get(column, ())}
+        new = sorted(places - context.served)
+        return [place for place in new if blocks.feature_columns[place] <= context.columns]
+
+    def _follows(self, context: Context, place: int) -> bool:
+        """Whether the conjunction implies a feature, as far as the budget lets us see."""
+        blocks = self.scope.blocks
+        needed, feature = blocks.feature_columns[place], blocks.features[place].predicate
+        about = context.about(needed)
+        ors = [part for part in about if isinstance(part, Or)]
+        # At the top this is linear in the features. Everything else is a product of two numbers.
+        if context.outer is None or self.budget.take(len(about)):
+            if implies_facts(context.facts(needed, ors=False), feature):
+                return True
+            if not ors or self.budget.take(sum(map(leaves, ors))):
+                return bool(ors) and implies_facts(context.facts(needed, ors=True), feature)
+        self.curtailed.update(dict.fromkeys(ors))
+        return False
+
+    def _absent(self, places: list[int]) -> Mask:
+        """Where one of the features is known to be absent."""
+        mask: Mask = False
+        for word in {place // 64 for place in places}:
+            bits = np.uint64(sum(1 << place % 64 for place in places if place // 64 == word))
+            mask = either(mask, (self.scope.narrow(self.scope.blocks.absent[word]) & bits) != 0)
+        return mask
+
+
+def _named(context: Context, expr: Expr) -> Sequence[Expr]:
+    """The atoms about an expression, for a reason; reasons are only given at the top."""
+    return [part for part, _ in context.atoms[expr]]
+
+
+def _all(parts: Sequence[Expr]) -> Expr:
+    return parts[0] if len(parts) == 1 else And(tuple(parts))

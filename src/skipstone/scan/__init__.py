@@ -1,5 +1,0 @@
-"""Which blocks a query needs, and why."""
-
-from skipstone.scan.decide import decide
-
-__all__ = ["decide"]

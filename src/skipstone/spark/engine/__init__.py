@@ -1,0 +1,1 @@
+"""Work that grows with the data: sampling, writing, measuring, verifying."""

@@ -1,0 +1,251 @@
+"""Rewriting a Delta table's files, so that nothing is ever lost.
+
+Steps: begin, check, write, measure, verify, publish, commit. New files are no part of the table until the
+commit, which is one Delta commit that changes no data. The rows read are counted and hashed on their way
+to the new files, and those of the new files when these are read back; only when both agree is anything
+committed. Statistics are published just before: entries are keyed by files, so those of files
+that never become part of the table harm nobody. A crash at any point leaves the old table or the new one.
+So nothing is deleted once the commit has begun, unless it is certain that it was refused.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Observation, SparkSession
+
+from skipstone.actions.index import settings_of
+from skipstone.catalog import Segment, publish
+from skipstone.catalog.column_names import quoted
+from skipstone.errors import SkipstoneError, TableChangedError
+from skipstone.predicate.expr import Column, Expr, Value
+from skipstone.progress import Progress, Steps
+from skipstone.pruning.blocks import Counts, Feature
+from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.runtime import Runtime
+from skipstone.spark.engine.assign import arranged
+from skipstone.spark.engine.job_progress import watch
+from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
+from skipstone.spark.engine.open_table import DELTA_FILES, TableFiles, open_handle, packed_bits
+from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
+from skipstone.spark.engine.session_copy import copied_session
+from skipstone.spark.engine.statistics import compute, scans_of
+from skipstone.spark.engine.tracked import Kept
+from skipstone.spark.failures import reason_of
+
+__all__ = ["Plan", "Rewriting", "Rewritten", "check_new_table"]
+
+LOG = logging.getLogger("skipstone")
+_DEFAULTS = "spark.databricks.delta.properties.defaults."
+_COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
+
+_PARTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a rewrite is to do: which files, in which order, and what to keep of the new ones.
+
+    ``assign`` adds each row's block number; ``sort`` is the SQL by which rows are sorted inside a block.
+    ``values`` are what columns of few values are known to have, for the value sets of the new blocks.
+    ``layout`` is the id under which the new blocks are known, ``created`` the time of it.
+    """
+
+    chosen: Counts
+    assign: Callable[[DataFrame], DataFrame]
+    blocks: int
+    sort: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    features: tuple[Feature, ...]
+    values: Mapping[Expr, Sequence[Value]]
+    layout: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewrite did."""
+
+    version: int
+    rows: int
+    files_before: int
+    files_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+class Rewriting:
+    """One rewrite of some of a table's files; made, used once and dropped."""
+
+    def __init__(self, spark: SparkSession, runtime: Runtime, root: str) -> None:
+        """Begin: look at the newest version of the table."""
+        self._runtime = runtime
+        self._spark = spark
+        self._committing = False
+        self._session = copied_session(spark, IN_PLACE)
+        self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
+        self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
+        self._check()
+
+    @property
+    def session(self) -> SparkSession:
+        """The session in which the rewrite runs."""
+        return self._session
+
+    def _check(self) -> None:
+        _check(self._spark, json.loads(self._handle.properties()), self.before.root)
+
+    def live(self, chosen: Counts) -> DataFrame:
+        """The rows of the chosen files, without those that are deleted."""
+        bits = packed_bits(chosen, len(self.before.files))
+        return DataFrame(self._handle.live(self._session._jsparkSession, bits), self._session)
+
+    def run(self, plan: Plan, progress: Progress | None = None) -> Rewritten:
+        """Rewrite the chosen files; if that fails before the commit, what was written is deleted again."""
+        try:
+            return self._run(plan, progress)
+        except (Py4JJavaError, PySparkException) as problem:
+            failure = self._failure(problem)
+            if not self._committing or isinstance(failure, TableChangedError):
+                self._abandon()
+            raise failure from problem
+        except BaseException:
+            if not self._committing:
+                self._abandon()
+            raise
+
+    def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
+        steps = Steps(progress, _PARTS, {"writing": 6, "measuring": 3, "verifying": 1})
+        # The rows are read and dealt out, and then sorted and written.
+        with watch(self._spark, steps.step("writing"), "writing blocks", 2):
+            written, read = self._write(plan)
+        everything = np.arange(len(written.files))
+        with watch(
+            self._spark, steps.step("measuring"), "measuring blocks", scans_of(plan.kept), len(everything)
+        ):
+            statistics = compute(self._spark, written, everything, plan.kept, plan.features, plan.values)
+        with watch(self._spark, steps.step("verifying"), "verifying blocks"):
+            found = hash_of(written.frame(self._session, everything))
+        if found != read and read.rows > found.rows:
+            # Spark counts the rows of a task again when its output was lost with an executor.
+            read = hash_of(self.live(plan.chosen))
+        if found != read:
+            raise SkipstoneError(
+                f"The rewrite of {self.before.root} was stopped before its commit: "
+                f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
+            )
+        texts: dict[Expr, str] = {
+            item.expr: item.sql for item in plan.kept if not isinstance(item.expr, Column)
+        }
+        settings = settings_of(self._spark, self._runtime, written, statistics)
+        publish(
+            self._runtime.store(self.before.root),
+            Segment(written.files, statistics, settings, plan.created, texts, plan.layout),
+        )
+        version = self._commit()
+        self._runtime.refresh(self.before.root)
+        return Rewritten(
+            version=version,
+            rows=found.rows,
+            files_before=len(plan.chosen),
+            files_after=len(written.files),
+            bytes_before=int(self.before.files.sizes[plan.chosen].sum()),
+            bytes_after=int(written.files.sizes.sum()),
+        )
+
+    def _write(self, plan: Plan) -> tuple[TableFiles, RowHash]:
+        source = self.live(plan.chosen)
+        observation = Observation()
+        counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
+        partitions = [quoted(name) for name in _field_names(self.before.partition_schema)]
+        placed = arranged(plan.assign(counted), plan.blocks, (*partitions, *plan.sort))
+        handle = self._handle.write(
+            self._session._jsparkSession,
+            placed.select(*map(quoted, source.columns))._jdf,
+            packed_bits(plan.chosen, len(self.before.files)),
+        )
+        return open_handle(self._spark, handle), total_hash(observation.get)
+
+    def _commit(self) -> int:
+        self._committing = True
+        session = self._session._jsparkSession
+        try:
+            return int(self._handle.commit(session))
+        except (Py4JJavaError, PySparkException) as problem:
+            # Delta also fails after its commit, in what it does for other readers of the table.
+            version = int(self._handle.committed(session))
+            if version < 0:
+                raise
+            LOG.warning("%s was rewritten, but then Delta failed: %s.", self.before.root, reason_of(problem))
+            return version
+
+    def _abandon(self) -> None:
+        """Delete what was written; if that fails too, the first failure is the one to be told."""
+        try:
+            self._handle.abandon(self._session._jsparkSession)
+        except (Py4JJavaError, PySparkException) as problem:
+            LOG.warning("Files without a commit are left for VACUUM: %s.", reason_of(problem))
+
+    def _failure(self, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
+        root, reason = self.before.root, reason_of(problem)
+        # Once Delta's own Python package is imported, its exceptions arrive as Python's.
+        if isinstance(problem, PySparkException):
+            name = type(problem).__name__
+        else:
+            name = problem.java_exception.getClass().getSimpleName()
+        if "Concurrent" in name or name in ("MetadataChangedException", "ProtocolChangedException"):
+            return TableChangedError(
+                f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
+                f"the table is as they left it ({reason}); run it again."
+            )
+        if self._committing:
+            return SkipstoneError(
+                f"The rewrite of {root} failed in its commit: {reason}; the table is the old one or the "
+                "new one, with the same rows, and VACUUM removes the files that are no part of it."
+            )
+        return SkipstoneError(
+            f"The rewrite of {root} failed and nothing was committed: {reason}; files that it may have left "
+            "are no part of the table, and VACUUM removes them."
+        )
+
+
+def check_new_table(spark: SparkSession, root: str) -> None:
+    """Refuse what a rewrite of a Delta table that this session is about to make would be refused for."""
+    names = ("delta.enableRowTracking", "delta.appendOnly", *_COMPACTING)
+    defaults = {name: f"{_DEFAULTS}{name.removeprefix('delta.')}" for name in names}
+    _check(spark, {name: str(spark.conf.get(key, "false")) for name, key in defaults.items()}, root)
+
+
+def _check(spark: SparkSession, properties: Mapping[str, str], root: str) -> None:
+    if _is_set(properties, "delta.enableRowTracking"):
+        raise SkipstoneError(
+            f"{root} has row tracking, whose row ids a rewrite would change; "
+            "disable delta.enableRowTracking first."
+        )
+    if _is_set(properties, "delta.appendOnly"):
+        raise SkipstoneError(f"{root} is append-only (delta.appendOnly), so it cannot be rewritten.")
+    for name in _COMPACTING:
+        if _is_set(properties, name):
+            raise SkipstoneError(
+                f"{root} has {name}, by which Delta would merge the new blocks after the "
+                f"next write; ALTER TABLE ... UNSET TBLPROPERTIES ('{name}') first."
+            )
+    if str(spark.conf.get(AUTO_COMPACT, "false")).lower() == "true":
+        raise SkipstoneError(
+            f"This session has {AUTO_COMPACT}, by which Delta would merge the new blocks of "
+            f"{root} after the next write; unset it first."
+        )
+
+
+def _is_set(properties: Mapping[str, str], name: str) -> bool:
+    return properties.get(name, "").lower() == "true"
+
+
+def _field_names(schema: str) -> list[str]:
+    return [field["name"] for field in json.loads(schema)["fields"]]

@@ -1,0 +1,81 @@
+"""A hash of rows that does not depend on their order: the check that nothing was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, MapType, StructField, StructType
+
+from skipstone.catalog.column_names import quoted
+
+__all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "row_hash", "total_hash", "with_hash"]
+
+HASH = "__skipstone_hash"
+# Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
+_SHIFTS = (0, 24, 48)
+_PIECE = (1 << 24) - 1
+_WORD_BITS = 62
+
+
+@dataclass(frozen=True, slots=True)
+class RowHash:
+    """Number of rows and the sum of their hashes: the same for the same rows in any order."""
+
+    rows: int
+    total: int
+
+
+def hash_of(frame: DataFrame) -> RowHash:
+    """Count and hash the rows of a frame."""
+    seen = with_hash(frame).agg(*row_hash()).first()
+    assert seen is not None
+    return total_hash(seen.asDict())
+
+
+def with_hash(frame: DataFrame) -> DataFrame:
+    """The frame and, in a last column, each row's hash."""
+    return frame.withColumn(HASH, hashed_row(frame.schema))
+
+
+def row_hash() -> tuple[Column, ...]:
+    """The aggregates behind :class:`RowHash`, over a frame that has its hashes."""
+    pieces = [f"shiftrightunsigned({HASH}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
+    sums = [F.expr(f"coalesce(sum({piece}), 0L)").alias(f"hash{n}") for n, piece in enumerate(pieces)]
+    return F.count(F.lit(1)).alias("rows"), *sums
+
+
+def total_hash(seen: Mapping[str, Any]) -> RowHash:
+    """What the aggregates found."""
+    pieces = (int(seen[f"hash{n}"]) << shift for n, shift in enumerate(_SHIFTS))
+    return RowHash(int(seen["rows"]), sum(pieces))
+
+
+def hashed_row(schema: StructType) -> Column:
+    """64 bits that depend on all columns of a row, and on which of them are NULL: hashes pass over NULL."""
+    return F.xxhash64(*_nulls(schema.names), *map(_hashable, schema.fields))
+
+
+def _nulls(names: Sequence[str]) -> list[Column]:
+    """Words of one bit per column."""
+    words = [names[start : start + _WORD_BITS] for start in range(0, len(names), _WORD_BITS)]
+    return [
+        F.expr(" | ".join(f"if({quoted(name)} IS NULL, {1 << bit}L, 0L)" for bit, name in enumerate(word)))
+        for word in words
+    ]
+
+
+def _hashable(field: StructField) -> Column:
+    """The column, or what stands for it where it holds a map or a variant, which Spark does not hash."""
+    column, kind = F.col(quoted(field.name)), field.dataType
+    if isinstance(kind, MapType) and not _unhashable(kind.keyType) and not _unhashable(kind.valueType):
+        return F.map_entries(column)  # faster than their text
+    return column.cast("string") if _unhashable(kind) else column
+
+
+def _unhashable(kind: DataType) -> bool:
+    name = kind.simpleString()
+    return "map<" in name or "variant" in name

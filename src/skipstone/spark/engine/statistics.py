@@ -1,0 +1,279 @@
+"""Block statistics, by one native Spark job that reads each column of each file once.
+
+Every file is one partition, and an aggregate without grouping keys is kept per partition (see
+``SkipstoneFiles.perFile``): generated code, no hash table, no sort, no shuffle, one row per file for the
+driver. Three things keep that path fast:
+
+* Texts enter the aggregates as short copies of their first bytes, which is all that stored bounds keep.
+* A column of few values gets a value set: its values are looked up in a dictionary found on a small
+  sample, and their bits are OR-ed into one 64-bit word (see :mod:`~skipstone.spark.engine.dictionaries`). A
+  value that the dictionary lacks makes the set of that block unknown. Texts with a complete set have
+  their minimum and maximum from it; only for incomplete sets is their column read again.
+* A feature that is the OR of others is not evaluated: some row of a block satisfies it if and only if some
+  row satisfies one of them.
+
+Rows behind deletion vectors are counted in, since a restored table may bring them back; evaluation
+errors count as NULL, since a filter that fails on a row never returns that row.
+
+Cost: one scan of the kept columns; the driver sees one row per file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from skipstone.predicate.expr import Column, Expr, Or, Value
+from skipstone.predicate.types import Kind
+from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Words
+from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
+from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
+from skipstone.spark.engine.open_table import TableFiles
+from skipstone.spark.engine.session_copy import copied_session
+from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
+from skipstone.spark.engine.tracked import Kept
+
+__all__ = ["compute", "scans_of"]
+
+_TEXT = (Kind.STRING, Kind.BINARY)
+_COLUMNS_AT_ONCE = 40
+# Larger words make methods so long that the JVM leaves them to its interpreter.
+_FEATURES_A_WORD = 16
+# A shared part of two expressions would be evaluated ahead of both, outside of what catches its errors.
+_GUARDED: dict[str, str | None] = {"spark.sql.subexpressionElimination.enabled": "false"}
+# Guarded expressions stay in a projection of their own: inside an aggregate, that setting has no effect.
+_EXCLUDED = "spark.sql.optimizer.excludedRules"
+_COLLAPSE = "org.apache.spark.sql.catalyst.optimizer.CollapseProject"
+_NONE: Mapping[Expr, Sequence[Value]] = {}
+Named = tuple[str, str]
+"""The name of an aggregate and its SQL."""
+
+
+def compute(
+    spark: SparkSession,
+    files: TableFiles,
+    chosen: Counts,
+    kept: Sequence[Kept],
+    features: Sequence[Feature],
+    values: Mapping[Expr, Sequence[Value]] = _NONE,
+) -> BlockSet:
+    """Statistics of the files at the chosen places, in that order.
+
+    ``values`` are what columns of few values are known to have, for their value sets.
+    """
+    computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
+    settings = PER_FILE | (_GUARDED if computes else {})
+    parts_of = _united(features)
+    evaluated = [place for place in range(len(features)) if place not in parts_of]
+    conditions = [features[place].text for place in evaluated]
+    job = _job(_session_with(spark, settings), files, chosen, kept, conditions)
+    # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
+    sampling = replace(job, session=_session_with(spark, settings | WIDE))
+    dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values, values)
+    numbers: dict[str, pa.Array] = {}
+    first = [("rows", "count(1)"), *_feature_words(job.conditions)]
+    for part in _parts(kept):
+        found = (
+            _aggregates(place, kept[place], job.values[place], dictionaries.get(place)) for place in part
+        )
+        numbers |= job.run([*first, *(named for some in found for named in some)])
+        first = []
+    numbers |= _text_bounds(job, kept, dictionaries, numbers)
+    rows = numbers["rows"].to_numpy()
+    statistics = {
+        item.expr: _statistics(item, place, rows, numbers, dictionaries.get(place))
+        for place, item in enumerate(kept)
+    }
+    unions, known = _unions(numbers, evaluated, parts_of, len(chosen))
+    return BlockSet(rows, statistics, tuple(features), unions, known)
+
+
+def _session_with(spark: SparkSession, settings: Settings) -> SparkSession:
+    session = copied_session(spark, settings)
+    excluded = session.conf.get(_EXCLUDED, None)
+    session.conf.set(_EXCLUDED, f"{excluded},{_COLLAPSE}" if excluded else _COLLAPSE)
+    return session
+
+
+def _some(files: TableFiles, chosen: Counts) -> Counts:
+    """A few files to sample, from all over the table.
+
+    They are taken in the order of their names, which begin with the number of the task that wrote them:
+    the order in which Delta lists files is that of random identifiers.
+    """
+    ordered = sorted(chosen.tolist(), key=lambda place: files.files.paths[place].rpartition("/")[2])
+    count = min(3 + len(chosen) // 64, 8)
+    places = np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))
+    return np.array(ordered, np.int64)[places]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Aggregates over some files of a table, one row per file.
+
+    ``values`` is the SQL of what is kept, ``conditions`` that of the features. Both are columns of the
+    frame: their own, or ones of ``computed``, in which an evaluation error is NULL.
+    """
+
+    session: SparkSession
+    files: TableFiles
+    chosen: Counts
+    values: tuple[str, ...]
+    conditions: tuple[str, ...]
+    computed: Mapping[str, SparkColumn]
+
+    def frame(self, chosen: Counts) -> DataFrame:
+        frame = self.files.frame(self.session, chosen)
+        return frame.withColumns(dict(self.computed)) if self.computed else frame
+
+    def run(self, aggregates: Sequence[Named], chosen: Counts | None = None) -> dict[str, pa.Array]:
+        """The named aggregates for each chosen file, in the order of ``chosen``."""
+        wanted = self.chosen if chosen is None else chosen
+        if not aggregates or not len(wanted):
+            return {}
+        aggregate = self.frame(wanted).selectExpr(*(f"{sql} AS {name}" for name, sql in aggregates))
+        rows, places = self.files.per_file(self.session, aggregate)
+        table: pa.Table = rows.toArrow().combine_chunks()
+        order = np.argsort(places, kind="stable")[
+            np.argsort(np.argsort(wanted, kind="stable"), kind="stable")
+        ]
+        return {name: _flat(table[name]).take(pa.array(order)) for name in table.column_names}
+
+
+def _job(
+    session: SparkSession,
+    files: TableFiles,
+    chosen: Counts,
+    kept: Sequence[Kept],
+    features: Sequence[str],
+) -> _Job:
+    none = files.frame(session, np.zeros(0, np.int64))
+    prefix = "_skipstone"
+    while any(name.lower().startswith(prefix) for name in none.columns):
+        prefix += "_"
+    texts: dict[str, str] = {}
+    values = tuple(
+        # Reading a column cannot fail; only what is computed needs a guard.
+        item.sql if isinstance(item.expr, Column) else texts.setdefault(item.sql, f"{prefix}{len(texts)}")
+        for item in kept
+    )
+    conditions = tuple(
+        texts.setdefault(f"coalesce(({feature}), false)", f"{prefix}{len(texts)}") for feature in features
+    )
+    computed = {name: SparkColumn(files.opener.guarded(F.expr(text)._jc)) for text, name in texts.items()}
+    return _Job(session, files, chosen, values, conditions, computed)
+
+
+def _flat(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _parts(kept: Sequence[Kept]) -> Iterator[range]:
+    for start in range(0, max(len(kept), 1), _COLUMNS_AT_ONCE):
+        yield range(start, min(start + _COLUMNS_AT_ONCE, len(kept)))
+
+
+def scans_of(kept: Sequence[Kept]) -> int:
+    """How often every file is read, each time by a task of its own."""
+    return len(list(_parts(kept)))
+
+
+def _aggregates(place: int, item: Kept, value: str, dictionary: Dictionary | None) -> Iterator[Named]:
+    yield f"count{place}", f"count({value})"
+    if dictionary is not None:
+        yield f"set{place}", f"bit_or({dictionary.bits(value)})"
+    if item.type.kind in _TEXT:
+        if dictionary is None:
+            yield from _text_extremes(place, value)
+        return
+    if item.type.floating:
+        yield f"nans{place}", f"count(if(isnan({value}), 1, NULL))"
+        value = f"if(isnan({value}), NULL, {value})"
+    yield f"low{place}", f"min({value})"
+    yield f"high{place}", f"max({value})"
+
+
+def _text_extremes(place: int, value: str) -> Iterator[Named]:
+    # As bytes, for a string may be no valid UTF-8; and cut, which copies: buffers of generated
+    # aggregates may hold nothing that points into a batch.
+    value = f"substring(CAST({value} AS BINARY), 1, {TEXT_BYTES})"
+    yield f"low{place}", f"min({value})"
+    yield f"high{place}", f"max({value})"
+
+
+def _text_bounds(
+    job: _Job, kept: Sequence[Kept], dictionaries: dict[int, Dictionary], numbers: dict[str, pa.Array]
+) -> dict[str, pa.Array]:
+    """Bounds of the texts whose value sets are incomplete, by another look at just those files."""
+    out: dict[str, pa.Array] = {}
+    for place, dictionary in dictionaries.items():
+        if kept[place].type.kind in _TEXT:
+            incomplete = np.flatnonzero(~dictionary.complete(numbers[f"set{place}"]))
+            found = job.run(list(_text_extremes(place, job.values[place])), job.chosen[incomplete])
+            out |= {name: _scatter(column, incomplete, len(job.chosen)) for name, column in found.items()}
+    return out
+
+
+def _scatter(column: pa.Array, places: Counts, size: int) -> pa.Array:
+    index = np.full(size, -1, np.int64)
+    index[places] = np.arange(len(places))
+    return column.take(pa.array(index, mask=index < 0))
+
+
+def _feature_words(conditions: Sequence[str]) -> Iterator[Named]:
+    for start in range(0, len(conditions), _FEATURES_A_WORD):
+        some = conditions[start : start + _FEATURES_A_WORD]
+        # Where evaluation fails the bit is set: a filter that implies the feature may not reach the failure.
+        word = " | ".join(
+            f"if(coalesce({condition}, true), {1 << bit}L, 0L)" for bit, condition in enumerate(some)
+        )
+        yield f"features{start // _FEATURES_A_WORD}", f"bit_or({word})"
+
+
+def _united(features: Sequence[Feature]) -> dict[int, list[int]]:
+    """The features that are the OR of other features, and the places of these."""
+    places = {feature.predicate: place for place, feature in enumerate(features)}
+    return {
+        place: [places[part] for part in feature.predicate.args]
+        for place, feature in enumerate(features)
+        if isinstance(feature.predicate, Or) and all(part in places for part in feature.predicate.args)
+    }
+
+
+def _unions(
+    numbers: dict[str, pa.Array], evaluated: Sequence[int], united: Mapping[int, Sequence[int]], blocks: int
+) -> tuple[Words, Words]:
+    features = len(evaluated) + len(united)
+    width = (features + 63) // 64
+    bits = np.zeros((blocks, width * 64), np.bool_)
+    for bit, place in enumerate(evaluated):
+        word = numbers[f"features{bit // _FEATURES_A_WORD}"].fill_null(0).to_numpy(zero_copy_only=False)
+        bits[:, place] = (word >> (bit % _FEATURES_A_WORD)) & 1
+    for place, parts in united.items():
+        bits[:, place] = bits[:, parts].any(axis=1)
+    known = np.zeros_like(bits)
+    known[:, :features] = True
+    return _pack(bits), _pack(known)
+
+
+def _pack(bits: np.ndarray) -> Words:
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), -1)
+
+
+def _statistics(
+    item: Kept, place: int, rows: Counts, found: dict[str, pa.Array], dictionary: Dictionary | None
+) -> Statistics:
+    counts = found[f"count{place}"].to_numpy()
+    nans = found[f"nans{place}"].to_numpy() if item.type.floating else np.zeros(len(rows), np.int64)
+    values = None if dictionary is None else value_sets(dictionary, found[f"set{place}"])
+    low, high = (
+        bounds_array(found.get(f"{side}{place}"), item.type, side == "high", values)
+        for side in ("low", "high")
+    )
+    return Statistics(item.type, low, high, rows - counts, nans, values)

@@ -1,0 +1,210 @@
+"""What statistics are kept of: the table's columns and the expressions and features that were asked for.
+
+Each has two readings: Spark SQL text, by which it is computed, and our own expression, by which filters
+find it. Both come from the same Catalyst expression, after the optimizer, as live filters do.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from skipstone.catalog.column_names import ColumnNames, quoted
+from skipstone.catalog.types_json import type_from_object
+from skipstone.errors import SkipstoneError
+from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, is_opaque, walk
+from skipstone.predicate.normalize import normalize
+from skipstone.predicate.types import Kind, Type
+from skipstone.pruning.blocks import Feature
+from skipstone.spark.bridge.catalyst import expr_from_catalyst
+from skipstone.spark.bridge.catalyst_json import expression_json
+from skipstone.spark.bridge.read_back import Unreadable, read_back
+from skipstone.spark.failures import unlogged_errors
+
+__all__ = [
+    "Kept",
+    "columns_to_keep",
+    "expressions_to_keep",
+    "features_to_keep",
+    "own_expressions",
+    "own_features",
+    "still_to_keep",
+]
+
+LOG = logging.getLogger("skipstone")
+_told: set[str] = set()
+_UNSUPPORTED = (Kind.OTHER, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
+_SENTENCES = {
+    "UDF": "it calls a user-defined function",
+    "NON_DETERMINISTIC": "its value may change from one evaluation to the next",
+    "SESSION_DEPENDENT": "its value depends on the session",
+    "SUBQUERY": "it contains a subquery",
+    "COLLATION": "it compares strings under a collation",
+    "METADATA_COLUMN": "it reads file metadata",
+    "COLUMN_DEFAULT": "it reads a column with a default for older files",
+    "ZONED_PARTITION": "it reads a timestamp from a partition's path, where the session's time zone decides",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An expression that statistics are kept of; ``sql`` computes it."""
+
+    expr: Expr
+    sql: str
+    type: Type
+
+
+def columns_to_keep(schema: str) -> tuple[Kept, ...]:
+    """All columns and struct fields whose values have an order that outlives the session."""
+    names = ColumnNames.from_schema(schema)
+    kept = []
+    for name, field in _fields(json.loads(schema)["fields"]):
+        resolved = _resolve(names, name)
+        type_ = type_from_object(field["type"])
+        if resolved is not None and type_.kind not in _UNSUPPORTED:
+            kept.append(Kept(Column(resolved, type_), quoted(*name), type_))
+    return tuple(kept)
+
+
+def _fields(
+    fields: Sequence[Mapping[str, Any]], prefix: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for field in fields:
+        path = (*prefix, field["name"])
+        if isinstance(field["type"], Mapping) and field["type"].get("type") == "struct":
+            yield from _fields(field["type"]["fields"], path)
+        else:
+            yield path, field
+
+
+def _resolve(names: ColumnNames, logical: tuple[str, ...]) -> tuple[str, ...] | None:
+    path: tuple[str, ...] = ()
+    for part in logical:
+        resolved = names.resolve(path, part)
+        if resolved.problem:
+            return None
+        path = resolved.path
+    return path
+
+
+def expressions_to_keep(
+    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
+) -> tuple[Kept, ...]:
+    """Read further expressions, such as ``month(d)`` or ``attrs['courier']``, against the table."""
+    kept = []
+    for text in texts:
+        expr = _read(spark, frame, schema, text, "expression")
+        if not isinstance(expr, Call | Column) or expr.type.kind in _UNSUPPORTED:
+            raise SkipstoneError(f"No statistics can be kept of {text}: its values have no order.")
+        kept.append(Kept(expr, text, expr.type))
+    return tuple(kept)
+
+
+def features_to_keep(
+    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
+) -> tuple[Feature, ...]:
+    """Read features, which are any boolean SQL expressions over the table's columns."""
+    features = []
+    for text in texts:
+        try:
+            kind = frame.where(f"({text})").selectExpr(f"({text}) AS feature").schema["feature"].dataType
+        except PySparkException as problem:
+            raise _unreadable("feature", text, problem) from problem
+        if kind.simpleString() != "boolean":
+            raise SkipstoneError(f"The feature {text} is a {kind.simpleString()}, not a condition.")
+        features.append(Feature(normalize(_read(spark, frame, schema, text, "feature")), text))
+    return tuple(features)
+
+
+def own_expressions(
+    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
+) -> tuple[Kept, ...]:
+    """The same for expressions that were rendered here, all at once; what Spark does not read is left out."""
+    return tuple(
+        Kept(expr, text, expr.type)
+        for text, expr in zip(texts, read_back(spark, frame, schema, texts), strict=True)
+        if isinstance(expr, Call | Column) and expr.type.kind not in _UNSUPPORTED and not is_opaque(expr)
+    )
+
+
+def own_features(
+    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
+) -> tuple[Feature, ...]:
+    """The same for features."""
+    return tuple(
+        Feature(expr, text)
+        for text, expr in zip(texts, read_back(spark, frame, schema, texts), strict=True)
+        if not isinstance(expr, Unreadable) and not is_opaque(expr) and columns_of(expr)
+    )
+
+
+def still_to_keep(
+    spark: SparkSession, frame: DataFrame, schema: str, expressions: Iterable[str], features: Iterable[str]
+) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
+    """What was asked for once, except for what cannot be read any more, such as that of a dropped column."""
+    kept: list[Kept] = []
+    wanted: list[Feature] = []
+    for text in dict.fromkeys(expressions):
+        with _named_if_refused():
+            kept += expressions_to_keep(spark, frame, schema, (text,))
+    for text in dict.fromkeys(features):
+        with _named_if_refused():
+            wanted += features_to_keep(spark, frame, schema, (text,))
+    return tuple(kept), tuple(wanted)
+
+
+@contextmanager
+def _named_if_refused() -> Iterator[None]:
+    """Say once what is not kept any more, and go on."""
+    try:
+        with unlogged_errors():
+            yield
+    except SkipstoneError as problem:
+        if str(problem) not in _told:
+            _told.add(str(problem))
+            LOG.warning("No statistics are kept any more that were asked for once. %s", problem)
+
+
+def _read(spark: SparkSession, frame: DataFrame, schema: str, text: str, what: str) -> Expr:
+    try:
+        plan = frame.selectExpr(f"({text}) AS kept")._jdf.queryExecution()
+        analyzed, optimized = plan.analyzed(), plan.optimizedPlan()
+    except PySparkException as problem:
+        raise _unreadable(what, text, problem) from problem
+    names = ColumnNames.from_schema(schema)
+    # Before the optimizer has run, the clock and the session can still be seen in the expression, but so can
+    # forms that only the optimizer resolves, such as BETWEEN's.
+    before = expr_from_catalyst(expression_json(spark, _projected(analyzed)), names)
+    _refuse(before, what, text, but="UNSUPPORTED")
+    projected = _projected(optimized) if hasattr(optimized, "projectList") else _projected(analyzed)
+    expr = expr_from_catalyst(expression_json(spark, projected), names)
+    _refuse(expr, what, text)
+    if not columns_of(expr):
+        raise SkipstoneError(f"The {what} {text} reads no column.")
+    return normalize(expr)
+
+
+def _projected(plan: Any) -> Any:
+    if plan.getClass().getSimpleName() != "Project":
+        raise SkipstoneError("an expression was optimised away")
+    return plan.projectList().head()
+
+
+def _refuse(expr: Expr, what: str, text: str, but: str = "") -> None:
+    culprit = next((part for part in walk(expr) if isinstance(part, Opaque) and part.code != but), None)
+    if culprit is not None:
+        why = _SENTENCES.get(culprit.code, f"{culprit.text} is not supported")
+        raise SkipstoneError(f"The {what} {text} cannot be kept: {why} ({culprit.code}).")
+
+
+def _unreadable(what: str, text: str, problem: PySparkException) -> SkipstoneError:
+    first = (problem.getMessage() or str(problem)).strip().splitlines()[0].rstrip(".")
+    return SkipstoneError(f"The {what} {text} does not fit this table: {first}.")

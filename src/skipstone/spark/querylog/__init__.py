@@ -1,0 +1,1 @@
+"""The query log: recorded, spilled, stored and read."""

@@ -1,0 +1,115 @@
+"""Rewrites by more features than a machine word has bits: every bit is right, and is used."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+
+import skipstone
+from skipstone.catalog.layouts import LayoutRecord, load_layout
+from skipstone.layout.assignment import Clusters, Grid, VectorMap
+from skipstone.layout.codec import assignment_from_json
+from skipstone.layout.pack import pack
+from skipstone.spark.bridge.runtime import runtime_of
+from skipstone.spark.engine.row_hash import hash_of
+from skipstone.workload.queries import Query, Workload
+from skipstone.workload.selection import MOST_SOP
+
+Make = Callable[[], skipstone.Table]
+ROWS = 2_400
+KINDS = 200
+
+
+@pytest.fixture
+def notes(spark: SparkSession, templates: Path, tmp_path: Path) -> skipstone.Table:
+    """Rows of 200 kinds, told apart only by a piece of a text, which bounds say nothing about."""
+    template = templates / "notes"
+    if not template.exists():
+        spark.range(0, ROWS, 1, 2).selectExpr(
+            "id",
+            f"concat('n', md5(CAST(id AS STRING)), ' kind', lpad(id % {KINDS}, 3, '0'), ';') AS note",
+        ).write.format("delta").save(str(template))
+    shutil.copytree(template, tmp_path / "notes")
+    return skipstone.table(spark, f"notes={tmp_path / 'notes'}")
+
+
+def about(kinds: int, frequent: int) -> Workload:
+    """One query about each kind, some of them more often."""
+    texts = [f"SELECT count(*), sum(id) FROM notes WHERE {holds(kind)}" for kind in range(kinds)]
+    return Workload(tuple(Query(sql, count=10 if kind < frequent else 1) for kind, sql in enumerate(texts)))
+
+
+def holds(kind: int) -> str:
+    return f"note LIKE '%kind{kind:03d};%'"
+
+
+@pytest.mark.parametrize("features", [63, 64, 65, 128, 200])
+@pytest.mark.parametrize("layout", ["sop", "selforg", "qdtree"])
+def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
+    notes: skipstone.Table, layout: str, features: int
+) -> None:
+    before = hash_of(notes.frame())
+    # Rows are placed by selforg only by what one in a hundred queries asks, so of many not all can be alike.
+    mined = MOST_SOP if layout == "selforg" and features > 100 else features
+    log = about(features, mined)
+    report = notes.optimize(log, layout, block_rows=60, num_features=features)
+    assert hash_of(notes.frame()) == before
+    assert report.files_after > 10
+    assert (
+        placing_features(notes, report.layout_id)
+        == {
+            "sop": features,
+            "selforg": min(features, MOST_SOP),
+            "qdtree": 0,
+        }[layout]
+    )
+    bits, truth = stored_bits(notes), true_bits(notes, mined)
+    assert bits.shape == truth.shape == (report.files_after, mined)
+    assert (bits == truth).all()
+    assert 0 < bits.mean() < 1
+    kinds = sorted({62, mined - 1})
+    replayed = notes.replay(Workload(tuple(log.queries[kind] for kind in kinds)))
+    for query in replayed.queries:
+        assert query.same_result
+        assert 0 < query.files_read < query.files_total
+
+
+def record_of(table: skipstone.Table, layout_id: str) -> LayoutRecord:
+    record = load_layout(runtime_of(table.spark).store(table.files().root), layout_id)
+    assert record is not None
+    return record
+
+
+def placing_features(table: skipstone.Table, layout_id: str) -> int:
+    """How many features rows are placed by, as bits of their vectors."""
+    assignment = assignment_from_json(dict(record_of(table, layout_id).assignment))
+    if isinstance(assignment, VectorMap):
+        return len(assignment.features)
+    axes = assignment.dimensions if isinstance(assignment, Grid) else ()
+    return sum(len(axis.features) for axis in axes if isinstance(axis, Clusters))
+
+
+def stored_bits(table: skipstone.Table) -> np.ndarray:
+    """The catalog's bits by file, in the order of paths, and by kind."""
+    catalog = runtime_of(table.spark).catalog(table.files().root)
+    places = {feature.text: place for place, feature in enumerate(catalog.blocks.features)}
+    single = {text: place for text, place in places.items() if text.count("kind") == 1}
+    kinds = sorted((text.split("kind")[1][:3], place) for text, place in single.items())
+    bits = np.unpackbits(catalog.blocks.unions.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
+    alive = {path: place for place, path in enumerate(catalog.files.paths)}
+    files = [alive[path] for path in sorted(table.files().files.paths)]
+    assert (catalog.blocks.union_known[files] == pack(np.ones((len(files), len(places)), np.bool_))).all()
+    return bits[np.ix_(files, [place for _, place in kinds])]
+
+
+def true_bits(table: skipstone.Table, features: int) -> np.ndarray:
+    """Which kinds each file has, by looking."""
+    frame = table.frame().selectExpr("_metadata.file_name AS file", f"id % {KINDS} AS kind").distinct()
+    found = {(row["file"], row["kind"]) for row in frame.collect()}
+    files = [path.rpartition("/")[2] for path in sorted(table.files().files.paths)]
+    return np.array([[(file, kind) in found for kind in range(features)] for file in files])
