@@ -11,7 +11,7 @@ from skipstone.predicate.expr import Column, Comparison, Literal, Opaque
 from skipstone.predicate.types import INT
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 
-from .live_filters import live_filter, without_null_checks
+from tests.spark.bridge.live_filters import live_filter, without_null_checks
 
 
 def delta_schema(spark: SparkSession, path: str) -> str:

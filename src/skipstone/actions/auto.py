@@ -3,7 +3,8 @@
 New data first: what no layout covers is laid out once enough has gathered and when that pays (Self-organising
 layouts for Delta (thesis), chapter 5). Otherwise old data, when the workload has drifted and when that pays,
 the part with the largest gain first (:mod:`~skipstone.estimate.drifted_files`). The layout is chosen among
-all, for the queries of now; while these are those that the newest layout was made for, new data gets its kind again.
+all, for the queries of now; while these are those that the newest layout was made for, new data gets its kind
+again.
 
 Several optimisers may work at once. Delta lets the first commit win; the other notices, writes down that it
 lost and leaves the table to the winner.
