@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from tests.spark.bridge.live_filters import live_filter, without_null_checks
 
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.expr import Column, Comparison, Literal, Opaque
 from skipstone.predicate.types import INT
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
-
-from tests.spark.bridge.live_filters import live_filter, without_null_checks
 
 
 def delta_schema(spark: SparkSession, path: str) -> str:
