@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DamagedFileError", "NotStartedError", "SkipstoneError", "TableChangedError"]
+__all__ = ["CancelledError", "DamagedFileError", "NotStartedError", "SkipstoneError", "TableChangedError"]
 
 
 class SkipstoneError(Exception):
@@ -19,3 +19,7 @@ class TableChangedError(SkipstoneError):
 
 class DamagedFileError(SkipstoneError):
     """A file of skipstone's own does not hold what was written to it; the message names it."""
+
+
+class CancelledError(SkipstoneError):
+    """The user asked for an end before the work was done."""

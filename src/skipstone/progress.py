@@ -20,6 +20,8 @@ import threading
 from collections.abc import Mapping
 from typing import Protocol
 
+from skipstone.cancel import Cancel
+
 __all__ = ["Progress", "Steps"]
 
 
@@ -33,8 +35,15 @@ class Progress(Protocol):
 class Steps:
     """The steps of one action, each with its share of the work; ``total`` is in the unit of the action."""
 
-    def __init__(self, progress: Progress | None, total: int, shares: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        progress: Progress | None,
+        total: int,
+        shares: Mapping[str, float],
+        cancel: Cancel | None = None,
+    ) -> None:
         """Announce the steps in their order; any of them may be left out later."""
+        self._cancel = cancel
         self._progress = progress
         self._total = max(total, 1)
         whole = sum(shares.values())
@@ -48,7 +57,12 @@ class Steps:
         self._lock = threading.Lock()
 
     def step(self, name: str) -> Progress | None:
-        """Begin a step: what is returned is told of the step alone. None if nobody wants to know."""
+        """Begin a step: what is returned is told of the step alone. None if nobody wants to know.
+
+        Raises if somebody has asked for an end.
+        """
+        if self._cancel is not None:
+            self._cancel.check()
         start, end = self._spans[name]
 
         def tell(what: str, done: int, total: int) -> None:

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, Files, FileStore, Segment, publish, stamp
@@ -185,27 +184,6 @@ def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
         for expr, values in sets
         if values is not None and len(values.dictionary) <= MOST_VALUES
     }
-
-
-def settings_of(spark: SparkSession, runtime: Runtime, files: TableFiles, blocks: BlockSet) -> dict[str, str]:
-    """The reader settings that statistics of some of the files depend on."""
-    settings = runtime.settings(spark)
-    if not _has_old_timestamps(files, blocks):
-        del settings["user.timezone"]
-    return settings
-
-
-def _has_old_timestamps(files: TableFiles, blocks: BlockSet) -> bool:
-    """Whether what was read may depend on the JVM's time zone.
-
-    Old writers and the legacy mode store timestamps before 1900 in the hybrid calendar, and Spark puts them
-    into today's by that zone. Timestamps inside arrays and maps are not seen here and count as old.
-    """
-    known = [s for e, s in blocks.statistics.items() if isinstance(e, Column) and s.type.kind in _TIMESTAMPS]
-    in_schema, in_paths = (len(_TIMESTAMP.findall(s)) for s in (files.schema, files.partition_schema))
-    if in_schema - in_paths > len(known):
-        return True
-    return any(pc.any(pc.less(statistics.low, _YEAR_1901)).as_py() for statistics in known)
 
 
 def _what_to_keep(

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skipstone.catalog.segment import Files, Segment
+from skipstone.catalog.files import Files
+from skipstone.catalog.segment import Segment
 from skipstone.predicate.expr import Expr, Value
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 

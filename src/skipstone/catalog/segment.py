@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from skipstone.catalog.files import Files
 from skipstone.catalog.values import value_from_json, value_to_json
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.codec import from_json, to_json
@@ -25,23 +26,11 @@ from skipstone.predicate.expr import Expr, Opaque
 from skipstone.predicate.types import Type
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 
-__all__ = ["FORMAT", "Files", "Segment", "decode", "encode"]
+__all__ = ["FORMAT", "Segment", "decode", "encode"]
 
 LOG = logging.getLogger("skipstone")
 FORMAT = 1
 _HEADER = b"skipstone"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Files:
-    """The files that blocks are made of: path, size in bytes and modification time in milliseconds."""
-
-    paths: tuple[str, ...]
-    sizes: Counts
-    times: Counts
-
-    def __len__(self) -> int:
-        return len(self.paths)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

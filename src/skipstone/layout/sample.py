@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from skipstone.predicate.expr import Expr, Value, type_of
 from skipstone.pruning.blocks import MOST_VALUES, SET_KINDS, Feature
 
-__all__ = ["Fitting", "Formula", "Sample", "WorkloadView"]
+__all__ = ["Drawn", "Fitting", "Formula", "Sample", "WorkloadView"]
 
 Formula = int | bool | tuple[str, tuple["Formula", ...]]
 """A filter over atoms: an atom's number, ``True`` for a part that is not understood (it may always hold),
@@ -65,6 +65,15 @@ class Sample:
         return {
             expr: tuple(found.to_pylist()) for expr, found in distinct.items() if len(found) <= MOST_VALUES
         }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A sample, and the file that each of its rows lies in, as a place in ``file_paths``."""
+
+    sample: Sample
+    file_of: npt.NDArray[np.int32]
+    file_paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

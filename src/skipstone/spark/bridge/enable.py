@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.bridge.runtime import Runtime, runtime_of
+from skipstone.spark.bridge.sources import has_delta
 from skipstone.spark.delta_settings import warn_of_missing
-from skipstone.spark.engine.open_table import has_delta
 from skipstone.spark.querylog.log_settings import SWITCH as LOG_SWITCH
 from skipstone.spark.querylog.log_settings import wanted
 from skipstone.spark.querylog.query_log import start_log, stop_log

@@ -15,7 +15,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.expr import Expr
@@ -40,9 +40,7 @@ class Unreadable:
     reason: str
 
 
-def read_back(
-    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
-) -> tuple[Expr | Unreadable, ...]:
+def read_back(frame: DataFrame, schema: str, texts: Sequence[str]) -> tuple[Expr | Unreadable, ...]:
     """What Spark reads in each text, in normal form."""
     names = ColumnNames.from_schema(schema)
     problems = failing(len(texts), lambda places: _projection(frame, [texts[place] for place in places]))
@@ -52,7 +50,7 @@ def read_back(
         plan = _projection(frame, [texts[place] for place in good])
         optimized = plan.optimizedPlan()
         projected = optimized if hasattr(optimized, "projectList") else plan.analyzed()
-        trees = json.loads(expressions_json(spark, projected.projectList()))
+        trees = json.loads(expressions_json(frame.sparkSession, projected.projectList()))
         read = (normalize(expr_from_catalyst(tree, names)) for tree in trees)
         found = dict(zip(good, read, strict=True))
     return tuple(

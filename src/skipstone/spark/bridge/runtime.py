@@ -30,7 +30,7 @@ from skipstone.pruning.reasons import Decision
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.engine.open_table import BASE, has_delta
+from skipstone.spark.bridge.sources import BASE, has_delta
 from skipstone.spark.running import require_running
 
 __all__ = ["Question", "Runtime", "runtime_of"]

@@ -17,27 +17,25 @@ import logging
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from skipstone.catalog.column_names import ColumnNames
 from skipstone.catalog.layouts import LayoutRecord
 from skipstone.errors import SkipstoneError
-from skipstone.layout.assignment import Assignment, blocks_of
+from skipstone.layout.assignment import blocks_of
 from skipstone.layout.codec import assignment_from_json
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.assign import BLOCK, LogicalNames, arranged, with_block
+from skipstone.spark.engine.assign import BLOCK, arranged, with_block
 from skipstone.spark.engine.job_settings import IN_PLACE
-from skipstone.spark.engine.open_table import TableFiles
-from skipstone.spark.engine.session_copy import copied_session, in_session
+from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.session_copy import in_session
+from skipstone.spark.engine.source import Source
 from skipstone.spark.failures import SPARK_FAILURES, some_sentence_of, storage_reason
 
-__all__ = ["Arrival", "append_plainly", "arrive"]
+__all__ = ["LayoutAppend", "append_by_layout", "append_plainly"]
 
 LOG = logging.getLogger("skipstone")
 _AS_THEY_COME = "Rows are appended as they come, for the layout fails on them: %s"
@@ -50,18 +48,18 @@ _PART = re.compile(r"part-(\d+)-")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Arrival:
+class LayoutAppend:
     """Rows that were appended by a layout to the table ``before``; ``mark`` is in their commit."""
 
-    before: TableFiles
+    before: OpenTable
     record: LayoutRecord
     rows: int
     mark: str
 
-    def places(self, runtime: Runtime, now: TableFiles) -> tuple[Counts, Counts]:
+    def places(self, now: OpenTable) -> tuple[Counts, Counts]:
         """Where the new files are in the table as it is now: those in their places, and the overflowing."""
         places = {path: place for place, path in enumerate(now.files.paths)}
-        added = [path for path in self.added(runtime, now) or () if path in places]
+        added = [path for path in self.added(now) or () if path in places]
         tasks = [_task(path) for path in added]
         alone = Counter(tasks)
         laid_out, overflowing = (
@@ -70,15 +68,15 @@ class Arrival:
         )
         return np.array(laid_out, np.int64), np.array(overflowing, np.int64)
 
-    def added(self, runtime: Runtime, now: TableFiles) -> tuple[str, ...] | None:
+    def added(self, now: OpenTable) -> tuple[str, ...] | None:
         """The files that the commit added; None if there is no such commit."""
-        return _added(runtime, self.before, now, self.mark)
+        return _added(self.before, now, self.mark)
 
 
-def _added(runtime: Runtime, before: TableFiles, now: TableFiles, mark: str) -> tuple[str, ...] | None:
+def _added(before: OpenTable, now: OpenTable, mark: str) -> tuple[str, ...] | None:
     """The files that the commit with a mark added between two states; None if there is no such commit."""
-    store = runtime.store(now.root)
-    for version in range(int(before.handle.version()) + 1, int(now.handle.version()) + 1):
+    store = now.store
+    for version in range(before.snapshot.version + 1, now.snapshot.version + 1):
         lines = store.read(f"_delta_log/{version:020d}.json").splitlines()
         actions = [json.loads(line) for line in lines if line.strip()]
         if any(action.get("commitInfo", {}).get("userMetadata") == mark for action in actions):
@@ -86,20 +84,15 @@ def _added(runtime: Runtime, before: TableFiles, now: TableFiles, mark: str) -> 
     return None
 
 
-def append_plainly(
-    runtime: Runtime,
-    rows: DataFrame,
-    save: Callable[[DataFrameWriter], None],
-    reopen: Callable[[], TableFiles],
-) -> None:
+def append_plainly(source: Source, rows: DataFrame) -> None:
     """Append rows as they come; an error means that they are not in the table."""
-    before, mark = reopen(), _new_mark()
+    before, mark = source.open(), _new_mark()
     try:
-        save(rows.write.format("delta").mode("append").option("userMetadata", mark))
+        source.save(rows.write.format("delta").mode("append").option("userMetadata", mark))
     except SPARK_FAILURES as problem:
         reason = storage_reason(problem)
         try:
-            there = _added(runtime, before, reopen(), mark) is not None
+            there = _added(before, source.open(), mark) is not None
         except Exception as other:
             raise SkipstoneError(
                 f"Appending to {before.root} failed ({reason}), and whether the rows are in the table cannot "
@@ -117,42 +110,33 @@ def _new_mark() -> str:
     return f"skipstone {uuid.uuid4().hex}"
 
 
-def arrive(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    record: LayoutRecord,
-    rows: DataFrame,
-    save: Callable[[DataFrameWriter], None],
-    reopen: Callable[[], TableFiles],
-) -> Arrival | None:
-    """Append rows by a layout; None, with nothing appended, if they do not suit it.
-
-    ``save`` ends a writer, ``reopen`` lists the table's files anew.
-    """
-    if not _fits(spark, files, rows):
+def append_by_layout(
+    source: Source, table: OpenTable, record: LayoutRecord, rows: DataFrame
+) -> LayoutAppend | None:
+    """Append rows by a layout; None, with nothing appended, if they do not suit it."""
+    if not _fits(table, rows):
         return None
     try:
-        arrival = Arrival(files, record, rows.count(), _new_mark())
+        append = LayoutAppend(table, record, rows.count(), _new_mark())
         assignment = assignment_from_json(dict(record.assignment))
-        wanted = round(arrival.rows / record.block_rows)
+        wanted = round(append.rows / record.block_rows)
         if not 2 <= wanted <= _MOST_GROWTH * blocks_of(assignment):
             return None
-        session = copied_session(spark, {**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
-        placed = _placed(session, files, record, assignment, rows, wanted)
+        session = table.engine.session({**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
+        placed = _placed(session, table, record, rows, wanted)
     except Exception as problem:
         # Such as a record that cannot be read, or a column that the layout goes by and that was dropped
         # since. Nothing was written yet.
         LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
         return None
     try:
-        save(placed.write.format("delta").mode("append").option("userMetadata", arrival.mark))
+        source.save(placed.write.format("delta").mode("append").option("userMetadata", append.mark))
     except SPARK_FAILURES as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
-        if arrival.added(runtime, reopen()) is None:
+        if append.added(source.open()) is None:
             LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
             return None
-    return arrival
+    return append
 
 
 def _task(path: str) -> str:
@@ -165,11 +149,11 @@ def _task(path: str) -> str:
     return found[1] if found else path
 
 
-def _fits(spark: SparkSession, files: TableFiles, rows: DataFrame) -> bool:
+def _fits(table: OpenTable, rows: DataFrame) -> bool:
     """Whether the rows have just the table's columns, and the table no partitions."""
-    if json.loads(files.partition_schema)["fields"]:
+    if table.snapshot.partition_columns:
         return False
-    schema = files.frame(spark, np.zeros(0, np.int64)).schema
+    schema = table.no_rows().schema
     there, here = (
         sorted((field.name.lower(), field.dataType.simpleString()) for field in fields)
         for fields in (schema.fields, rows.schema.fields)
@@ -178,17 +162,12 @@ def _fits(spark: SparkSession, files: TableFiles, rows: DataFrame) -> bool:
 
 
 def _placed(
-    session: SparkSession,
-    files: TableFiles,
-    record: LayoutRecord,
-    assignment: Assignment,
-    rows: DataFrame,
-    wanted: int,
+    session: SparkSession, table: OpenTable, record: LayoutRecord, rows: DataFrame, wanted: int
 ) -> DataFrame:
     """The rows in so many partitions, each with one or some neighbouring blocks of the layout."""
+    assignment = assignment_from_json(dict(record.assignment))
     blocks = blocks_of(assignment)
     partitions = min(wanted, blocks)
-    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
     coarse = f"CAST(CAST({BLOCK} AS BIGINT) * {partitions} div {blocks} AS INT)"
-    numbered = with_block(in_session(session, rows), assignment, names)
+    numbered = with_block(in_session(session, rows), assignment, table.snapshot.logical_names)
     return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), partitions, record.sort)

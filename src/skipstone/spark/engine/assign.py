@@ -8,7 +8,7 @@ are the clusters of a grid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from skipstone.catalog.column_names import ColumnNames
+from skipstone.catalog.logical_names import LogicalNames
 from skipstone.layout.assignment import (
     Assignment,
     Clusters,
@@ -29,14 +29,13 @@ from skipstone.layout.assignment import (
     Tree,
     VectorMap,
 )
-from skipstone.predicate.expr import Expr, Literal, columns_of, type_of, with_columns
+from skipstone.predicate.expr import Expr, Literal, type_of
 from skipstone.predicate.literals import literal_sql
-from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import LONG
 from skipstone.spark.engine.row_hash import hashed_row
 from skipstone.spark.engine.session_copy import in_session, lenient
 
-__all__ = ["BLOCK", "LogicalNames", "arranged", "with_block"]
+__all__ = ["BLOCK", "arranged", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -46,39 +45,6 @@ _KEY = "__skipstone_key"
 _FIRST = "__skipstone_first"
 _WAYS = "__skipstone_ways"
 _CLUSTER = "__skipstone_cluster"
-
-
-@dataclass(frozen=True, slots=True)
-class LogicalNames:
-    """Renders expressions over physical names as SQL over the names that a frame has."""
-
-    paths: Mapping[tuple[str, ...], tuple[str, ...]]
-
-    @classmethod
-    def of(cls, names: ColumnNames) -> LogicalNames:
-        """From a table's schema."""
-        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-        _descend(names, (), (), paths)
-        return cls(paths)
-
-    def sql(self, expr: Expr) -> str:
-        """The expression as Spark SQL."""
-        return to_sql(with_columns(expr, self.paths))
-
-    def top_level(self, expr: Expr) -> list[str]:
-        """The frame's columns that the expression reads."""
-        return sorted({self.paths[column.path[:1]][0] for column in columns_of(expr)})
-
-
-def _descend(
-    names: ColumnNames,
-    physical: tuple[str, ...],
-    logical: tuple[str, ...],
-    out: dict[tuple[str, ...], tuple[str, ...]],
-) -> None:
-    for name, resolved in names.fields.get(physical, {}).items():
-        out[resolved.path] = (*logical, name)
-        _descend(names, resolved.path, (*logical, name), out)
 
 
 def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:

@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from skipstone.catalog.tracked import Tracked
 from skipstone.predicate.expr import Expr, Value
 from skipstone.predicate.types import Kind, Type
 from skipstone.pruning.blocks import MOST_VALUES, SET_KINDS, ValueSets
-from skipstone.spark.engine.open_table import TableFiles
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.stored_bounds import canonical_values
-from skipstone.spark.engine.tracked import Kept
 
 __all__ = ["Dictionary", "find_dictionaries", "value_sets"]
 
@@ -69,8 +69,8 @@ class Dictionary:
 
 def find_dictionaries(
     sampled: DataFrame,
-    files: TableFiles,
-    kept: Sequence[Kept],
+    table: OpenTable,
+    kept: Sequence[Tracked],
     texts: Sequence[str],
     known: Mapping[Expr, Sequence[Value]],
 ) -> dict[int, Dictionary]:
@@ -83,7 +83,7 @@ def find_dictionaries(
         return {}
     spark = sampled.sparkSession
     columns = [sql for place, item in candidates.items() for sql in _sampled(place, item, texts[place])]
-    sample = files.first_rows(spark, sampled.selectExpr(*columns), _ROWS).toArrow()
+    sample = table.first_rows(spark, sampled.selectExpr(*columns), _ROWS).toArrow()
     hashes = _hashes(
         spark, {place: (item.type, known.get(item.expr, ())) for place, item in candidates.items()}
     )
@@ -96,7 +96,7 @@ def find_dictionaries(
     return found
 
 
-def _sampled(place: int, item: Kept, value: str) -> tuple[str, str]:
+def _sampled(place: int, item: Tracked, value: str) -> tuple[str, str]:
     # As bytes, for a string may be no valid UTF-8.
     plain = f"CAST({value} AS BINARY)" if item.type.kind is Kind.STRING else value
     return f"{plain} AS value{place}", f"hash({value}) AS hash{place}"

@@ -3,7 +3,8 @@
 Each job runs in a copy of the user's session (:mod:`~skipstone.spark.engine.session_copy`) with one of the
 groups below, so what a user sets for queries never changes what is measured, drawn, written or logged. None
 means that the setting is removed. What a group does not name stays the user's: above all the settings by
-which Spark reads values from files, which are stored with the statistics, and those by which it parses expressions.
+which Spark reads values from files, which are stored with the statistics, and those by which it parses
+expressions.
 
 | job                                          | settings            |
 |----------------------------------------------|---------------------|

@@ -1,4 +1,4 @@
-"""The files of a table as they lie now."""
+"""A table that is open for reading: its snapshot, and data frames over some of its files."""
 
 from __future__ import annotations
 
@@ -6,67 +6,89 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
-from skipstone.catalog.segment import Files
+from skipstone.catalog import Catalog, FileStore
+from skipstone.catalog.files import Files
+from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.sources import DELTA_OPENER, OPENER, has_delta
+from skipstone.spark.engine.engine import Engine
 from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 
-__all__ = [
-    "BASE",
-    "DELTA_FILES",
-    "TableFiles",
-    "has_delta",
-    "longs",
-    "open_files",
-    "open_handle",
-    "packed_bits",
-]
-
-BASE = ("CatalystJson", "Skipstone")
-_OPENER = (*BASE, "SkipstoneAggregate", "SkipstoneFiles", "SkipstoneOpener")
-DELTA_FILES = (*_OPENER, "SkipstoneDeltaFiles")
-_DELTA_OPENER = (*DELTA_FILES, "SkipstoneDeltaOpener")
+__all__ = ["OpenTable", "open_handle", "open_table", "packed_bits"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TableFiles:
-    """A table's root, format, schema and files; ``handle`` is the JVM's side of it."""
+class OpenTable:
+    """A snapshot with the engine that reads it; ``jvm_files`` and ``jvm_opener`` are for this package only."""
 
-    root: str
-    format: str
-    schema: str
-    partition_schema: str
-    files: Files
-    handle: Any
-    opener: Any
+    engine: Engine
+    snapshot: Snapshot
+    jvm_files: Any
+    jvm_opener: Any
 
-    def frame(self, spark: SparkSession, chosen: Counts) -> DataFrame:
-        """All rows of the files at the chosen places, those behind deletion vectors included."""
-        bits = packed_bits(chosen, len(self.files))
-        return DataFrame(self.handle.frame(spark._jsparkSession, bits), spark)
+    @property
+    def root(self) -> str:
+        """Where the table lies."""
+        return self.snapshot.root
 
-    def live(self, spark: SparkSession, chosen: Counts) -> DataFrame:
-        """The rows that the table has in the files at the chosen places."""
-        if self.format != "delta":
-            return self.frame(spark, chosen)
-        bits = packed_bits(chosen, len(self.files))
-        return DataFrame(self.handle.live(spark._jsparkSession, bits), spark)
+    @property
+    def files(self) -> Files:
+        """The table's files."""
+        return self.snapshot.files
 
-    def partitions(self) -> tuple[str, ...]:
-        """A text for each file of a Delta table, the same for the files of one partition."""
-        return tuple(bytes(self.handle.partitions()).decode().split("\0")) if len(self.files) else ()
+    @property
+    def all_places(self) -> Counts:
+        """The places of all files."""
+        return np.arange(len(self.files))
 
-    def per_file(self, spark: SparkSession, aggregate: DataFrame) -> tuple[DataFrame, Counts]:
+    @property
+    def catalog(self) -> Catalog:
+        """What is known about the table's blocks, as last read."""
+        return self.engine.catalog(self.root)
+
+    @property
+    def store(self) -> FileStore:
+        """Where the catalog is kept."""
+        return self.engine.store(self.root)
+
+    def refresh(self) -> None:
+        """Read the table's catalog anew; raises when it is unreadable."""
+        self.engine.refresh(self.root)
+
+    def frame(self, places: Counts, session: SparkSession | None = None) -> DataFrame:
+        """All rows of the files at these places, those behind deletion vectors included."""
+        chosen = session or self.engine.spark
+        bits = packed_bits(places, len(self.files))
+        return DataFrame(self.jvm_files.frame(chosen._jsparkSession, bits), chosen)
+
+    def live(self, places: Counts, session: SparkSession | None = None) -> DataFrame:
+        """The rows that the table has in the files at these places."""
+        if not self.snapshot.is_delta:
+            return self.frame(places, session)
+        chosen = session or self.engine.spark
+        bits = packed_bits(places, len(self.files))
+        return DataFrame(self.jvm_files.live(chosen._jsparkSession, bits), chosen)
+
+    def no_rows(self, session: SparkSession | None = None) -> DataFrame:
+        """The table's columns without any row: what expressions are resolved against."""
+        return self.frame(np.zeros(0, np.int64), session)
+
+    def per_file(self, session: SparkSession, aggregate: DataFrame) -> tuple[DataFrame, Counts]:
         """One row per file of an aggregate over a frame of this table, and the files' places."""
-        found = self.handle.perFile(spark._jsparkSession, aggregate._jdf)
-        return DataFrame(found.rows(), spark), longs(found.files())
+        found = self.jvm_files.perFile(session._jsparkSession, aggregate._jdf)
+        return DataFrame(found.rows(), session), _longs(found.files())
 
-    def first_rows(self, spark: SparkSession, frame: DataFrame, rows: int) -> DataFrame:
+    def first_rows(self, session: SparkSession, frame: DataFrame, rows: int) -> DataFrame:
         """That many rows of each partition, which is each file where files are not split."""
-        return DataFrame(self.handle.firstRows(spark._jsparkSession, frame._jdf, rows), spark)
+        return DataFrame(self.jvm_files.firstRows(session._jsparkSession, frame._jdf, rows), session)
+
+    def guarded(self, column: Column) -> Column:
+        """The column, NULL where its evaluation fails."""
+        return Column(self.jvm_opener.guarded(column._jc))
 
 
 def packed_bits(places: Counts, size: int) -> bytes:
@@ -76,26 +98,9 @@ def packed_bits(places: Counts, size: int) -> bytes:
     return np.packbits(bits, bitorder="little").tobytes()
 
 
-def longs(data: bytes) -> Counts:
-    """Numbers from the JVM."""
-    return np.frombuffer(data, ">i8").astype(np.int64)
-
-
-def has_delta(spark: SparkSession) -> bool:
-    """Whether Delta is on the driver's class path."""
-    try:
-        spark._jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(  # type: ignore[union-attr]
-            "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"
-        )
-    except Exception:
-        return False
-    return True
-
-
-def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
+def open_table(engine: Engine, frame: DataFrame, name: str) -> OpenTable:
     """List the files of the one table that ``frame`` reads; ``name`` is for the error message."""
-    names = _DELTA_OPENER if has_delta(spark) else _OPENER
-    opener = new_instance(spark, *names)
+    opener = new_instance(engine.spark, *(DELTA_OPENER if has_delta(engine.spark) else OPENER))
     try:
         handle = opener.open(frame._jdf)
     except SPARK_FAILURES as problem:
@@ -104,23 +109,35 @@ def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
         ) from problem
     if handle is None:
         raise SkipstoneError(f"{name} is not a Delta table or a directory of Parquet files.")
-    found = open_handle(spark, handle, opener)
+    found = open_handle(engine, handle, opener)
     if not found.root:
         raise SkipstoneError(f"{name} is several directories; a table is one.")
     return found
 
 
-def open_handle(spark: SparkSession, handle: Any, opener: Any = None) -> TableFiles:
-    """The files that the JVM has listed."""
-    paths = bytes(handle.paths()).decode()
-    files = Files(tuple(paths.split("\0")) if paths else (), longs(handle.sizes()), longs(handle.times()))
-    format_ = "delta" if "Delta" in handle.getClass().getSimpleName() else "parquet"
-    return TableFiles(
-        handle.root(),
-        format_,
-        handle.schema(),
-        handle.partitionSchema(),
-        files,
-        handle,
-        opener or new_instance(spark, *_OPENER),
+def open_handle(engine: Engine, handle: Any, opener: Any = None) -> OpenTable:
+    """The table whose files the JVM has listed."""
+    is_delta = "Delta" in handle.getClass().getSimpleName()
+    paths = _texts(handle.paths())
+    snapshot = Snapshot(
+        root=handle.root(),
+        format="delta" if is_delta else "parquet",
+        schema=handle.schema(),
+        partition_schema=handle.partitionSchema(),
+        version=int(handle.version()) if is_delta else -1,
+        files=Files(paths, _longs(handle.sizes()), _longs(handle.times())),
+        locations=_texts(handle.absolutePaths()),
+        partitions=_texts(handle.partitions()) if is_delta and paths else (),
     )
+    return OpenTable(engine, snapshot, handle, opener or new_instance(engine.spark, *OPENER))
+
+
+def _texts(data: bytes) -> tuple[str, ...]:
+    """Texts from the JVM; each of them has at least one character, or all are none."""
+    text = bytes(data).decode()
+    return tuple(text.split("\0")) if text else ()
+
+
+def _longs(data: bytes) -> Counts:
+    """Numbers from the JVM."""
+    return np.frombuffer(data, ">i8").astype(np.int64)

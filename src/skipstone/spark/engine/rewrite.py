@@ -20,23 +20,22 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from skipstone.actions.index import settings_of
 from skipstone.catalog import Segment, publish
 from skipstone.catalog.column_names import quoted
+from skipstone.catalog.tracked import TrackedSet
 from skipstone.errors import SkipstoneError, TableChangedError
-from skipstone.predicate.expr import Column, Expr, Value
+from skipstone.predicate.expr import Expr, Value
 from skipstone.progress import Progress, Steps
-from skipstone.pruning.blocks import Counts, Feature
+from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.bridge.runtime import Runtime
+from skipstone.spark.bridge.sources import DELTA_FILES
 from skipstone.spark.engine.assign import arranged
 from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
-from skipstone.spark.engine.open_table import DELTA_FILES, TableFiles, open_handle, packed_bits
+from skipstone.spark.engine.open_table import OpenTable, open_handle, packed_bits
+from skipstone.spark.engine.reader_settings import settings_of
 from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
-from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.statistics import compute, scans_of
-from skipstone.spark.engine.tracked import Kept
 from skipstone.spark.failures import reason_of
 
 __all__ = ["Plan", "Rewriting", "Rewritten", "check_new_table"]
@@ -61,8 +60,7 @@ class Plan:
     assign: Callable[[DataFrame], DataFrame]
     blocks: int
     sort: tuple[str, ...]
-    kept: tuple[Kept, ...]
-    features: tuple[Feature, ...]
+    tracked: TrackedSet
     values: Mapping[Expr, Sequence[Value]]
     layout: str
     created: str
@@ -83,14 +81,15 @@ class Rewritten:
 class Rewriting:
     """One rewrite of some of a table's files; made, used once and dropped."""
 
-    def __init__(self, spark: SparkSession, runtime: Runtime, root: str) -> None:
-        """Begin: look at the newest version of the table."""
-        self._runtime = runtime
-        self._spark = spark
+    def __init__(self, table: OpenTable) -> None:
+        """Begin: look at the newest version of the table, and list it again only if it has changed."""
+        engine = self._engine = table.engine
+        self._spark = engine.spark
         self._committing = False
-        self._session = copied_session(spark, IN_PLACE)
-        self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
-        self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
+        self._session = engine.session(IN_PLACE)
+        self._handle = new_instance(self._spark, *DELTA_FILES, "SkipstoneRewrite")
+        begun = self._handle.begin(self._session._jsparkSession, table.root, table.jvm_files)
+        self.before = table if begun.equals(table.jvm_files) else open_handle(engine, begun)
         self._check()
 
     @property
@@ -127,11 +126,11 @@ class Rewriting:
             written, read = self._write(plan)
         everything = np.arange(len(written.files))
         with watch(
-            self._spark, steps.step("measuring"), "measuring blocks", scans_of(plan.kept), len(everything)
+            self._spark, steps.step("measuring"), "measuring blocks", scans_of(plan.tracked.expressions), len(everything)
         ):
-            statistics = compute(self._spark, written, everything, plan.kept, plan.features, plan.values)
+            statistics = compute(written, everything, plan.tracked, plan.values)
         with watch(self._spark, steps.step("verifying"), "verifying blocks"):
-            found = hash_of(written.frame(self._session, everything))
+            found = hash_of(written.frame(everything, self._session))
         if found != read and read.rows > found.rows:
             # Spark counts the rows of a task again when its output was lost with an executor.
             read = hash_of(self.live(plan.chosen))
@@ -140,37 +139,34 @@ class Rewriting:
                 f"The rewrite of {self.before.root} was stopped before its commit: "
                 f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
             )
-        texts: dict[Expr, str] = {
-            item.expr: item.sql for item in plan.kept if not isinstance(item.expr, Column)
-        }
-        settings = settings_of(self._spark, self._runtime, written, statistics)
+        settings = settings_of(written, statistics)
         publish(
-            self._runtime.store(self.before.root),
-            Segment(written.files, statistics, settings, plan.created, texts, plan.layout),
+            self.before.store,
+            Segment(written.files, statistics, settings, plan.created, plan.tracked.texts, plan.layout),
         )
         version = self._commit()
-        self._runtime.refresh(self.before.root)
+        self.before.refresh()
         return Rewritten(
             version=version,
             rows=found.rows,
             files_before=len(plan.chosen),
             files_after=len(written.files),
-            bytes_before=int(self.before.files.sizes[plan.chosen].sum()),
-            bytes_after=int(written.files.sizes.sum()),
+            bytes_before=self.before.snapshot.bytes_of(plan.chosen),
+            bytes_after=written.files.bytes,
         )
 
-    def _write(self, plan: Plan) -> tuple[TableFiles, RowHash]:
+    def _write(self, plan: Plan) -> tuple[OpenTable, RowHash]:
         source = self.live(plan.chosen)
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
-        partitions = [quoted(name) for name in _field_names(self.before.partition_schema)]
+        partitions = [quoted(name) for name in self.before.snapshot.partition_columns]
         placed = arranged(plan.assign(counted), plan.blocks, (*partitions, *plan.sort))
         handle = self._handle.write(
             self._session._jsparkSession,
             placed.select(*map(quoted, source.columns))._jdf,
             packed_bits(plan.chosen, len(self.before.files)),
         )
-        return open_handle(self._spark, handle), total_hash(observation.get)
+        return open_handle(self._engine, handle), total_hash(observation.get)
 
     def _commit(self) -> int:
         self._committing = True
@@ -246,6 +242,3 @@ def _check(spark: SparkSession, properties: Mapping[str, str], root: str) -> Non
 def _is_set(properties: Mapping[str, str], name: str) -> bool:
     return properties.get(name, "").lower() == "true"
 
-
-def _field_names(schema: str) -> list[str]:
-    return [field["name"] for field in json.loads(schema)["fields"]]

@@ -19,30 +19,22 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skipstone.catalog.column_names import quoted
-from skipstone.layout.sample import Sample
+from skipstone.layout.sample import Drawn, Sample
 from skipstone.predicate.expr import Call, Column, Expr, Value, columns_of, type_of, walk
 from skipstone.predicate.types import Kind
-from skipstone.spark.engine.assign import LogicalNames
-from skipstone.spark.engine.job_settings import WIDE
+from skipstone.pruning.blocks import Counts
+from skipstone.spark.engine.job_settings import DRAWN, WIDE
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.session_copy import lenient
 from skipstone.spark.engine.stored_bounds import canonical_array
 
-__all__ = ["Drawn", "draw", "ordered_inputs", "packed_bits_sql", "vector_counts"]
+__all__ = ["Request", "VectorCounts", "count_rows", "count_vectors", "draw", "ordered_inputs", "packed_bits_sql"]
 
 _WORD_BITS = 62
 _FILE = "__skipstone_file"
 _TEXT_LENGTH = 256
 _MOST_VECTORS = 1_000_000
 _NO_RANK = (Kind.BOOLEAN, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
-    """A sample, and the file that each of its rows lies in, as a place in ``file_paths``."""
-
-    sample: Sample
-    file_of: npt.NDArray[np.int32]
-    file_paths: tuple[str, ...]
 
 
 def ordered_inputs(atoms: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -73,45 +65,71 @@ def packed_bits_sql(texts: Sequence[str]) -> list[str]:
     return words
 
 
-def draw(
-    frame: DataFrame,
-    total_rows: int,
-    rows: int,
-    atoms: Sequence[Expr],
-    columns: Sequence[Expr],
-    names: LogicalNames,
-    partition: Expr | None = None,
-    seed: int = 0,
-) -> Drawn:
-    """Draw about ``rows`` rows of a frame; an atom is not TRUE, and a value NULL, where evaluation fails."""
-    fraction = min(1.0, rows / max(total_rows, 1))
-    read = [*atoms, *columns, *([] if partition is None else [partition])]
-    needed = dict.fromkeys(name for expr in read for name in names.top_level(expr))
-    some = frame.sample(False, fraction, seed) if fraction < 1.0 else frame
-    file = some.metadataColumn("_metadata")["file_path"]
-    kept = some.select(*map(quoted, needed), file.alias(_FILE)).persist()
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which rows to draw, and what to evaluate on them.
+
+    About ``rows`` of the ``total_rows`` in the files at ``places`` are drawn. ``atoms`` become bits and
+    ``columns`` values; ``partition`` is the expression of the horizontal partitions.
+    """
+
+    places: Counts
+    total_rows: int
+    rows: int
+    atoms: tuple[Expr, ...]
+    columns: tuple[Expr, ...]
+    partition: Expr | None = None
+    seed: int = 0
+
+
+def count_rows(table: OpenTable, places: Counts) -> int:
+    """How many rows the table has in the files at these places."""
+    return _rows_of(table, places).count()
+
+
+def _rows_of(table: OpenTable, places: Counts) -> DataFrame:
+    return table.live(places, table.engine.session(DRAWN))
+
+
+def draw(table: OpenTable, request: Request) -> Drawn:
+    """Draw rows; an atom is not TRUE, and a value NULL, where evaluation fails."""
+    names = table.snapshot.logical_names
+    atoms, columns, partition = request.atoms, request.columns, request.partition
     words = packed_bits_sql([names.sql(atom) for atom in atoms])
     wanted: list[SparkColumn] = [F.expr(word).alias(f"b{place}") for place, word in enumerate(words)]
     wanted += [_value(names.sql(expr), expr).alias(f"c{place}") for place, expr in enumerate(columns)]
     if partition is not None:
         wanted.append(_value(names.sql(partition), partition).alias("p"))
+    kept = _drawn_rows(table, request).persist()
     try:
-        table: pa.Table = lenient(kept, WIDE).select(*wanted, F.col(_FILE)).toArrow().combine_chunks()
+        found: pa.Table = lenient(kept, WIDE).select(*wanted, F.col(_FILE)).toArrow().combine_chunks()
     finally:
         kept.unpersist()
-    size = table.num_rows
+    size = found.num_rows
     values = {
-        expr: canonical_array(_flat(table, f"c{place}"), type_of(expr)) for place, expr in enumerate(columns)
+        expr: canonical_array(_flat(found, f"c{place}"), type_of(expr)) for place, expr in enumerate(columns)
     }
-    part, part_values = _partition(table, partition)
-    scale = total_rows / size if size else 1.0
-    bits = _unpack([_flat(table, f"b{place}") for place in range(len(words))], len(atoms), size)
-    files = _flat(table, _FILE).dictionary_encode()
+    part, part_values = _partition(found, partition)
+    scale = request.total_rows / size if size else 1.0
+    bits = _unpack([_flat(found, f"b{place}") for place in range(len(words))], len(atoms), size)
+    files = _flat(found, _FILE).dictionary_encode()
     return Drawn(
         Sample(bits, values, scale, part, part_values, partition),
         files.indices.to_numpy(zero_copy_only=False).astype(np.int32),
         tuple(files.dictionary.to_pylist()),
     )
+
+
+def _drawn_rows(table: OpenTable, request: Request) -> DataFrame:
+    """The rows, with the columns that are read of them and the file that each lies in."""
+    names, partition = table.snapshot.logical_names, request.partition
+    read = [*request.atoms, *request.columns, *([] if partition is None else [partition])]
+    needed = dict.fromkeys(name for expr in read for name in names.top_level(expr))
+    frame = _rows_of(table, request.places)
+    fraction = min(1.0, request.rows / max(request.total_rows, 1))
+    some = frame.sample(False, fraction, request.seed) if fraction < 1.0 else frame
+    file = some.metadataColumn("_metadata")["file_path"]
+    return some.select(*map(quoted, needed), file.alias(_FILE))
 
 
 def _value(sql: str, expr: Expr) -> SparkColumn:
@@ -146,23 +164,33 @@ def _partition(table: pa.Table, by: Expr | None) -> tuple[npt.NDArray[np.int32] 
     return numbers, values
 
 
-def vector_counts(
-    frame: DataFrame, features: Sequence[str], partition: Expr | None, names: LogicalNames
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], list[Value]]:
-    """The distinct feature vectors of a whole frame, how many rows have each, and their partitions.
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorCounts:
+    """Distinct feature vectors, how many rows have each, and the horizontal partition of each."""
+
+    vectors: npt.NDArray[np.bool_]
+    counts: npt.NDArray[np.int64]
+    partitions: tuple[Value, ...]
+
+
+def count_vectors(
+    table: OpenTable, places: Counts, features: Sequence[str], partition: Expr | None
+) -> VectorCounts:
+    """The feature vectors of all rows in the files at these places, by the SQL of the features.
 
     Of more vectors than a driver should hold, those that most rows have.
     """
-    frame = lenient(frame)
+    names = table.snapshot.logical_names
+    frame = lenient(_rows_of(table, places))
     words = [F.expr(word).alias(f"b{place}") for place, word in enumerate(packed_bits_sql(features))]
     key = [] if partition is None else [_value(names.sql(partition), partition).alias("p")]
     keys = [*[f"b{place}" for place in range(len(words))], *(["p"] if key else [])]
     counted = frame.select(*words, *key).groupBy(*keys).agg(F.count(F.lit(1)).alias("n"))
-    table: pa.Table = counted.orderBy(F.desc("n")).limit(_MOST_VECTORS).toArrow().combine_chunks()
-    bits = _unpack([_flat(table, f"b{place}") for place in range(len(words))], len(features), table.num_rows)
-    counts = _flat(table, "n").to_numpy(zero_copy_only=False).astype(np.int64)
-    parts: list[Value] = [None] * table.num_rows
+    found: pa.Table = counted.orderBy(F.desc("n")).limit(_MOST_VECTORS).toArrow().combine_chunks()
+    bits = _unpack([_flat(found, f"b{place}") for place in range(len(words))], len(features), found.num_rows)
+    counts = _flat(found, "n").to_numpy(zero_copy_only=False).astype(np.int64)
+    parts: list[Value] = [None] * found.num_rows
     if partition is not None:
-        parts = canonical_array(_flat(table, "p"), type_of(partition)).to_pylist()
+        parts = canonical_array(_flat(found, "p"), type_of(partition)).to_pylist()
     order = np.lexsort(bits.T) if len(features) else np.arange(len(counts))
-    return bits[order], counts[order], [parts[place] for place in order]
+    return VectorCounts(bits[order], counts[order], tuple(parts[place] for place in order))

@@ -29,15 +29,15 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.predicate.expr import Column, Expr, Or, Value
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Words
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
-from skipstone.spark.engine.open_table import TableFiles
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
-from skipstone.spark.engine.tracked import Kept
 
 __all__ = ["compute", "scans_of"]
 
@@ -56,26 +56,25 @@ Named = tuple[str, str]
 
 
 def compute(
-    spark: SparkSession,
-    files: TableFiles,
+    table: OpenTable,
     chosen: Counts,
-    kept: Sequence[Kept],
-    features: Sequence[Feature],
+    tracked: TrackedSet,
     values: Mapping[Expr, Sequence[Value]] = _NONE,
 ) -> BlockSet:
     """Statistics of the files at the chosen places, in that order.
 
     ``values`` are what columns of few values are known to have, for their value sets.
     """
+    kept, features, spark = tracked.expressions, tracked.features, table.engine.spark
     computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
     settings = PER_FILE | (_GUARDED if computes else {})
     parts_of = _united(features)
     evaluated = [place for place in range(len(features)) if place not in parts_of]
     conditions = [features[place].text for place in evaluated]
-    job = _job(_session_with(spark, settings), files, chosen, kept, conditions)
+    job = _job(_session_with(spark, settings), table, chosen, kept, conditions)
     # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
     sampling = replace(job, session=_session_with(spark, settings | WIDE))
-    dictionaries = find_dictionaries(sampling.frame(_some(files, chosen)), files, kept, job.values, values)
+    dictionaries = find_dictionaries(sampling.frame(_some(table, chosen)), table, kept, job.values, values)
     numbers: dict[str, pa.Array] = {}
     first = [("rows", "count(1)"), *_feature_words(job.conditions)]
     for part in _parts(kept):
@@ -101,13 +100,13 @@ def _session_with(spark: SparkSession, settings: Settings) -> SparkSession:
     return session
 
 
-def _some(files: TableFiles, chosen: Counts) -> Counts:
+def _some(table: OpenTable, chosen: Counts) -> Counts:
     """A few files to sample, from all over the table.
 
     They are taken in the order of their names, which begin with the number of the task that wrote them:
     the order in which Delta lists files is that of random identifiers.
     """
-    ordered = sorted(chosen.tolist(), key=lambda place: files.files.paths[place].rpartition("/")[2])
+    ordered = sorted(chosen.tolist(), key=lambda place: table.files.paths[place].rpartition("/")[2])
     count = min(3 + len(chosen) // 64, 8)
     places = np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))
     return np.array(ordered, np.int64)[places]
@@ -122,14 +121,14 @@ class _Job:
     """
 
     session: SparkSession
-    files: TableFiles
+    table: OpenTable
     chosen: Counts
     values: tuple[str, ...]
     conditions: tuple[str, ...]
     computed: Mapping[str, SparkColumn]
 
     def frame(self, chosen: Counts) -> DataFrame:
-        frame = self.files.frame(self.session, chosen)
+        frame = self.table.frame(chosen, self.session)
         return frame.withColumns(dict(self.computed)) if self.computed else frame
 
     def run(self, aggregates: Sequence[Named], chosen: Counts | None = None) -> dict[str, pa.Array]:
@@ -138,22 +137,22 @@ class _Job:
         if not aggregates or not len(wanted):
             return {}
         aggregate = self.frame(wanted).selectExpr(*(f"{sql} AS {name}" for name, sql in aggregates))
-        rows, places = self.files.per_file(self.session, aggregate)
-        table: pa.Table = rows.toArrow().combine_chunks()
+        rows, places = self.table.per_file(self.session, aggregate)
+        found: pa.Table = rows.toArrow().combine_chunks()
         order = np.argsort(places, kind="stable")[
             np.argsort(np.argsort(wanted, kind="stable"), kind="stable")
         ]
-        return {name: _flat(table[name]).take(pa.array(order)) for name in table.column_names}
+        return {name: _flat(found[name]).take(pa.array(order)) for name in found.column_names}
 
 
 def _job(
     session: SparkSession,
-    files: TableFiles,
+    table: OpenTable,
     chosen: Counts,
-    kept: Sequence[Kept],
+    kept: Sequence[Tracked],
     features: Sequence[str],
 ) -> _Job:
-    none = files.frame(session, np.zeros(0, np.int64))
+    none = table.no_rows(session)
     prefix = "_skipstone"
     while any(name.lower().startswith(prefix) for name in none.columns):
         prefix += "_"
@@ -166,25 +165,25 @@ def _job(
     conditions = tuple(
         texts.setdefault(f"coalesce(({feature}), false)", f"{prefix}{len(texts)}") for feature in features
     )
-    computed = {name: SparkColumn(files.opener.guarded(F.expr(text)._jc)) for text, name in texts.items()}
-    return _Job(session, files, chosen, values, conditions, computed)
+    computed = {name: table.guarded(F.expr(text)) for text, name in texts.items()}
+    return _Job(session, table, chosen, values, conditions, computed)
 
 
 def _flat(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _parts(kept: Sequence[Kept]) -> Iterator[range]:
+def _parts(kept: Sequence[Tracked]) -> Iterator[range]:
     for start in range(0, max(len(kept), 1), _COLUMNS_AT_ONCE):
         yield range(start, min(start + _COLUMNS_AT_ONCE, len(kept)))
 
 
-def scans_of(kept: Sequence[Kept]) -> int:
+def scans_of(kept: Sequence[Tracked]) -> int:
     """How often every file is read, each time by a task of its own."""
     return len(list(_parts(kept)))
 
 
-def _aggregates(place: int, item: Kept, value: str, dictionary: Dictionary | None) -> Iterator[Named]:
+def _aggregates(place: int, item: Tracked, value: str, dictionary: Dictionary | None) -> Iterator[Named]:
     yield f"count{place}", f"count({value})"
     if dictionary is not None:
         yield f"set{place}", f"bit_or({dictionary.bits(value)})"
@@ -208,7 +207,7 @@ def _text_extremes(place: int, value: str) -> Iterator[Named]:
 
 
 def _text_bounds(
-    job: _Job, kept: Sequence[Kept], dictionaries: dict[int, Dictionary], numbers: dict[str, pa.Array]
+    job: _Job, kept: Sequence[Tracked], dictionaries: dict[int, Dictionary], numbers: dict[str, pa.Array]
 ) -> dict[str, pa.Array]:
     """Bounds of the texts whose value sets are incomplete, by another look at just those files."""
     out: dict[str, pa.Array] = {}
@@ -267,7 +266,7 @@ def _pack(bits: np.ndarray) -> Words:
 
 
 def _statistics(
-    item: Kept, place: int, rows: Counts, found: dict[str, pa.Array], dictionary: Dictionary | None
+    item: Tracked, place: int, rows: Counts, found: dict[str, pa.Array], dictionary: Dictionary | None
 ) -> Statistics:
     counts = found[f"count{place}"].to_numpy()
     nans = found[f"nans{place}"].to_numpy() if item.type.floating else np.zeros(len(rows), np.int64)

@@ -10,32 +10,31 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog.column_names import ColumnNames, quoted
+from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.catalog.types_json import type_from_object
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, is_opaque, walk
 from skipstone.predicate.normalize import normalize
-from skipstone.predicate.types import Kind, Type
+from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import Feature
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.catalyst_json import expression_json
 from skipstone.spark.bridge.read_back import Unreadable, read_back
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.failures import unlogged_errors
 
 __all__ = [
-    "Kept",
-    "columns_to_keep",
-    "expressions_to_keep",
-    "features_to_keep",
-    "own_expressions",
-    "own_features",
-    "still_to_keep",
+    "tracked_columns",
+    "tracked_expressions",
+    "tracked_features",
+    "rendered_expressions",
+    "rendered_features",
+    "still_tracked",
 ]
 
 LOG = logging.getLogger("skipstone")
@@ -53,16 +52,7 @@ _SENTENCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """An expression that statistics are kept of; ``sql`` computes it."""
-
-    expr: Expr
-    sql: str
-    type: Type
-
-
-def columns_to_keep(schema: str) -> tuple[Kept, ...]:
+def tracked_columns(schema: str) -> tuple[Tracked, ...]:
     """All columns and struct fields whose values have an order that outlives the session."""
     names = ColumnNames.from_schema(schema)
     kept = []
@@ -70,7 +60,7 @@ def columns_to_keep(schema: str) -> tuple[Kept, ...]:
         resolved = _resolve(names, name)
         type_ = type_from_object(field["type"])
         if resolved is not None and type_.kind not in _UNSUPPORTED:
-            kept.append(Kept(Column(resolved, type_), quoted(*name), type_))
+            kept.append(Tracked(Column(resolved, type_), quoted(*name), type_))
     return tuple(kept)
 
 
@@ -95,24 +85,21 @@ def _resolve(names: ColumnNames, logical: tuple[str, ...]) -> tuple[str, ...] | 
     return path
 
 
-def expressions_to_keep(
-    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
-) -> tuple[Kept, ...]:
+def tracked_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracked, ...]:
     """Read further expressions, such as ``month(d)`` or ``attrs['courier']``, against the table."""
     kept = []
     for text in texts:
-        expr = _read(spark, frame, schema, text, "expression")
+        expr = _read(table, text, "expression")
         if not isinstance(expr, Call | Column) or expr.type.kind in _UNSUPPORTED:
             raise SkipstoneError(f"No statistics can be kept of {text}: its values have no order.")
-        kept.append(Kept(expr, text, expr.type))
+        kept.append(Tracked(expr, text, expr.type))
     return tuple(kept)
 
 
-def features_to_keep(
-    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
-) -> tuple[Feature, ...]:
+def tracked_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, ...]:
     """Read features, which are any boolean SQL expressions over the table's columns."""
     features = []
+    frame = table.no_rows()
     for text in texts:
         try:
             kind = frame.where(f"({text})").selectExpr(f"({text}) AS feature").schema["feature"].dataType
@@ -120,45 +107,39 @@ def features_to_keep(
             raise _unreadable("feature", text, problem) from problem
         if kind.simpleString() != "boolean":
             raise SkipstoneError(f"The feature {text} is a {kind.simpleString()}, not a condition.")
-        features.append(Feature(normalize(_read(spark, frame, schema, text, "feature")), text))
+        features.append(Feature(normalize(_read(table, text, "feature")), text))
     return tuple(features)
 
 
-def own_expressions(
-    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
-) -> tuple[Kept, ...]:
+def rendered_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracked, ...]:
     """The same for expressions that were rendered here, all at once; what Spark does not read is left out."""
     return tuple(
-        Kept(expr, text, expr.type)
-        for text, expr in zip(texts, read_back(spark, frame, schema, texts), strict=True)
+        Tracked(expr, text, expr.type)
+        for text, expr in zip(texts, read_back(table.no_rows(), table.snapshot.schema, texts), strict=True)
         if isinstance(expr, Call | Column) and expr.type.kind not in _UNSUPPORTED and not is_opaque(expr)
     )
 
 
-def own_features(
-    spark: SparkSession, frame: DataFrame, schema: str, texts: Sequence[str]
-) -> tuple[Feature, ...]:
+def rendered_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, ...]:
     """The same for features."""
     return tuple(
         Feature(expr, text)
-        for text, expr in zip(texts, read_back(spark, frame, schema, texts), strict=True)
+        for text, expr in zip(texts, read_back(table.no_rows(), table.snapshot.schema, texts), strict=True)
         if not isinstance(expr, Unreadable) and not is_opaque(expr) and columns_of(expr)
     )
 
 
-def still_to_keep(
-    spark: SparkSession, frame: DataFrame, schema: str, expressions: Iterable[str], features: Iterable[str]
-) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
+def still_tracked(table: OpenTable, expressions: Iterable[str], features: Iterable[str]) -> TrackedSet:
     """What was asked for once, except for what cannot be read any more, such as that of a dropped column."""
-    kept: list[Kept] = []
+    kept: list[Tracked] = []
     wanted: list[Feature] = []
     for text in dict.fromkeys(expressions):
         with _named_if_refused():
-            kept += expressions_to_keep(spark, frame, schema, (text,))
+            kept += tracked_expressions(table, (text,))
     for text in dict.fromkeys(features):
         with _named_if_refused():
-            wanted += features_to_keep(spark, frame, schema, (text,))
-    return tuple(kept), tuple(wanted)
+            wanted += tracked_features(table, (text,))
+    return TrackedSet(tuple(kept), tuple(wanted))
 
 
 @contextmanager
@@ -173,13 +154,14 @@ def _named_if_refused() -> Iterator[None]:
             LOG.warning("No statistics are kept any more that were asked for once. %s", problem)
 
 
-def _read(spark: SparkSession, frame: DataFrame, schema: str, text: str, what: str) -> Expr:
+def _read(table: OpenTable, text: str, what: str) -> Expr:
+    spark = table.engine.spark
     try:
-        plan = frame.selectExpr(f"({text}) AS kept")._jdf.queryExecution()
+        plan = table.no_rows().selectExpr(f"({text}) AS kept")._jdf.queryExecution()
         analyzed, optimized = plan.analyzed(), plan.optimizedPlan()
     except PySparkException as problem:
         raise _unreadable(what, text, problem) from problem
-    names = ColumnNames.from_schema(schema)
+    names = table.snapshot.names
     # Before the optimizer has run, the clock and the session can still be seen in the expression, but so can
     # forms that only the optimizer resolves, such as BETWEEN's.
     before = expr_from_catalyst(expression_json(spark, _projected(analyzed)), names)

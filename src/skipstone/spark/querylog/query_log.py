@@ -25,11 +25,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from skipstone.catalog.column_names import ColumnNames
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Expr
 from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.open_table import has_delta
+from skipstone.spark.bridge.sources import has_delta
+from skipstone.spark.engine.engine import Engine
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.querylog.log_settings import LogSettings
 from skipstone.spark.querylog.log_table import LogExtent, LogTable
 from skipstone.spark.querylog.recorder import Recorder
@@ -107,26 +108,22 @@ def flush(spark: SparkSession) -> None:
         recorder.flush(settle_seconds=10.0)
 
 
-def read_log(
-    spark: SparkSession, runtime: Runtime, root: str, since: datetime | None = None
-) -> tuple[LoggedScan, ...]:
+def read_log(engine: Engine, root: str, since: datetime | None = None) -> tuple[LoggedScan, ...]:
     """The scans of one table in the order of their time, those that were just made included."""
-    flush(spark)
-    return LogTable(spark, runtime, root).read(since)
+    flush(engine.spark)
+    return LogTable(engine.spark, engine.runtime, root).read(since)
 
 
-def usable_log(
-    spark: SparkSession, runtime: Runtime, root: str, schema: str, since: datetime | None = None
-) -> tuple[tuple[LoggedScan, ...], str]:
-    """The scans that a table of this schema can be asked, and a sentence about those left out, if any are.
+def usable_log(table: OpenTable, since: datetime | None = None) -> tuple[tuple[LoggedScan, ...], str]:
+    """The scans that a table can be asked, and a sentence about those left out, if any are.
 
-    Those filter by columns that were dropped since, and no layout can serve them. ``schema`` is JSON.
+    Those filter by columns that were dropped since, and no layout can serve them.
     """
-    known = ColumnNames.from_schema(schema).display
+    root, known = table.root, table.snapshot.names.display
     gone: dict[Expr, frozenset[tuple[str, ...]]] = {}
     kept: list[LoggedScan] = []
     dropped: set[tuple[str, ...]] = set()
-    scans = read_log(spark, runtime, root, since)
+    scans = read_log(table.engine, root, since)
     for scan in scans:
         if scan.filter not in gone:
             gone[scan.filter] = columns_gone(scan.filter, known)
@@ -149,29 +146,30 @@ def usable_log(
     return tuple(kept), sentence
 
 
-def append_log(spark: SparkSession, runtime: Runtime, root: str, scans: Sequence[LoggedScan]) -> None:
+def append_log(engine: Engine, root: str, scans: Sequence[LoggedScan]) -> None:
     """Add scans that were recorded elsewhere."""
-    settings = LogSettings.of(spark)
+    settings = LogSettings.of(engine.spark)
     if scans:
-        log = LogTable(spark, runtime, root)
+        log = LogTable(engine.spark, engine.runtime, root)
         log.append([redact(scan) for scan in scans] if settings.redact else scans)
         log.clean_now_and_then(settings.retention_days, settings.retention_rows, datetime.now(UTC))
 
 
-def clear_log(spark: SparkSession, runtime: Runtime, root: str) -> int:
+def clear_log(engine: Engine, root: str) -> int:
     """Delete every entry of one table's log and return how many there were."""
-    flush(spark)
-    return LogTable(spark, runtime, root).clear()
+    flush(engine.spark)
+    return LogTable(engine.spark, engine.runtime, root).clear()
 
 
-def log_status(spark: SparkSession, runtime: Runtime, root: str) -> LogStatus:
+def log_status(engine: Engine, root: str) -> LogStatus:
     """How much is logged; nothing is appended for that."""
+    spark = engine.spark
     if not has_delta(spark):
         return LogStatus(on=False)
     recorder = recorder_of(spark)
     found: dict[str, Any] = {} if recorder is None else recorder.counts()
     try:
-        extent = LogTable(spark, runtime, root).extent()
+        extent = LogTable(spark, engine.runtime, root).extent()
     except SkipstoneError as problem:
         extent = LogExtent(0, None, None)
         found["problems"] = (*found.get("problems", ()), str(problem))

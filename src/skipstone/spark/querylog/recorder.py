@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from skipstone.catalog import stamp
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.open_table import BASE
+from skipstone.spark.bridge.sources import BASE
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.querylog.log_lines import root_of, scan_of
 from skipstone.spark.querylog.log_settings import LogSettings

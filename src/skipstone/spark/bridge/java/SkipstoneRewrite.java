@@ -9,6 +9,7 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.OptimisticTransaction;
+import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
 import scala.Option;
 import scala.collection.Iterator;
@@ -29,11 +30,16 @@ public final class SkipstoneRewrite {
     public SkipstoneRewrite() {
     }
 
-    public SkipstoneDeltaFiles begin(SparkSession session, String root) {
+    /** Looks at the newest version; if that is the known one, its files are not listed again. */
+    public SkipstoneDeltaFiles begin(SparkSession session, String root, SkipstoneDeltaFiles known) {
         Option active = org.apache.spark.sql.SparkSession.getActiveSession();
         org.apache.spark.sql.SparkSession.setActiveSession(session);
         try {
-            before = SkipstoneDeltaFiles.newest(DeltaLog.forTable(session, new Path(root)));
+            DeltaLog log = DeltaLog.forTable(session, new Path(root));
+            Snapshot newest = log.update(false, Option.empty(), Option.empty());
+            boolean same = newest.version() == known.version()
+                && newest.metadata().id().equals(known.snapshot().metadata().id());
+            before = same ? known : SkipstoneDeltaFiles.newest(log);
             return before;
         } finally {
             SkipstoneDeltaFiles.restore(active);

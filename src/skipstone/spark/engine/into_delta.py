@@ -13,15 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-import numpy as np
-
 from skipstone.catalog.column_names import quoted
 from skipstone.errors import SkipstoneError
-from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import Runtime
+from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.folders import Folder, is_inside
 from skipstone.spark.engine.job_settings import EXACT
-from skipstone.spark.engine.open_table import TableFiles, open_files
+from skipstone.spark.engine.open_table import OpenTable, open_table
 from skipstone.spark.engine.rewrite import check_new_table
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.spark.engine.session_copy import copied_session
@@ -38,31 +35,29 @@ _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 class Copy:
     """The rows of a table, copied to a new Delta table."""
 
-    spark: SparkSession
-    runtime: Runtime
-    files: TableFiles
+    table: OpenTable
     output: str
 
     def check(self) -> None:
         """Refuse an output that cannot be written, before anything is."""
-        folder = Folder(self.spark, self.output)
-        if is_inside(folder.path, self.files.root):
+        folder = Folder(self.table.engine.spark, self.output)
+        if is_inside(folder.path, self.table.root):
             raise SkipstoneError(f"{self.output} lies in the table itself; give a path elsewhere.")
         folder.check_free()
-        check_new_table(self.spark, self.output)
+        check_new_table(self.table.engine.spark, self.output)
 
     @contextmanager
-    def made(self) -> Iterator[TableFiles]:
+    def made(self) -> Iterator[OpenTable]:
         """The copy, checked; it is deleted again if it, or what is done with it, fails."""
-        folder, mark = Folder(self.spark, self.output), f"skipstone {uuid.uuid4().hex}"
+        folder, mark = Folder(self.table.engine.spark, self.output), f"skipstone {uuid.uuid4().hex}"
         existed = folder.exists()
-        store = self.runtime.store(folder.path)
+        store = self.table.engine.store(folder.path)
         self._claim(folder, mark, existed)
         try:
             yield self._copied(folder.path, mark)
         except BaseException as problem:
             with _telling_why_it_stays(self.output):
-                if store.read(_CLAIM) != mark.encode() or not _only_marked(self.runtime, folder.path, mark):
+                if store.read(_CLAIM) != mark.encode() or not _only_marked(self.table.engine, folder.path, mark):
                     raise SkipstoneError("somebody has written to it") from problem
                 folder.remove()
                 if existed:
@@ -73,44 +68,43 @@ class Copy:
 
     def _claim(self, folder: Folder, mark: str, existed: bool) -> None:
         """Make the folder this run's own; if two runs do so at once, the last one has it."""
-        store = self.runtime.store(folder.path)
+        store = self.table.engine.store(folder.path)
         try:
             store.write(_CLAIM, mark.encode())
         except SkipstoneError:
-            Folder(self.spark, f"{folder.path}/_skipstone").remove_if_empty()
+            Folder(self.table.engine.spark, f"{folder.path}/_skipstone").remove_if_empty()
             if not existed:
                 folder.remove_if_empty()
             raise
         if store.read(_CLAIM) != mark.encode():
             raise SkipstoneError(f"{self.output} is being written by somebody else.")
 
-    def _copied(self, output: str, mark: str) -> TableFiles:
-        session = copied_session(self.spark, EXACT)
-        frame = self.files.live(session, np.arange(len(self.files.files)))
-        names = [field["name"] for field in json.loads(self.files.partition_schema)["fields"]]
+    def _copied(self, output: str, mark: str) -> OpenTable:
+        session = copied_session(self.table.engine.spark, EXACT)
+        frame = self.table.live(self.table.all_places, session)
+        names = self.table.snapshot.partition_columns
         try:
             writer = frame.write.format("delta").partitionBy(*names).mode("errorifexists")
             writer.option("userMetadata", mark).save(output)
             before, after = hash_of(frame), hash_of(session.read.format("delta").load(output))
         except SPARK_FAILURES as problem:
             raise SkipstoneError(
-                f"{self.files.root} cannot be copied to {self.output} ({storage_reason(problem)})."
+                f"{self.table.root} cannot be copied to {self.output} ({storage_reason(problem)})."
             ) from problem
         if before != after:
             raise SkipstoneError(
-                f"The copy of {self.files.root} in {self.output} had {after.rows:,} rows instead of "
+                f"The copy of {self.table.root} in {self.output} had {after.rows:,} rows instead of "
                 f"{before.rows:,}, or their contents differed."
             )
-        return open_files(self.spark, self.spark.read.format("delta").load(output), output)
+        engine = self.table.engine
+        return open_table(engine, engine.spark.read.format("delta").load(output), output)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conversion:
     """A Delta log beside the Parquet files; no file is moved. A table of a catalog has a ``name``."""
 
-    spark: SparkSession
-    runtime: Runtime
-    files: TableFiles
+    table: OpenTable
     name: str | None = None
 
     def check(self) -> None:
@@ -118,69 +112,69 @@ class Conversion:
 
         Delta also takes files in subdirectories that Spark does not look into, and none from elsewhere.
         """
-        others = self._found_everywhere() ^ set(self.files.files.paths)
+        others = self._found_everywhere() ^ set(self.table.files.paths)
         if others:
             raise SkipstoneError(
-                f"{self.files.root} cannot be made a Delta table where it lies, for that would change which "
+                f"{self.table.root} cannot be made a Delta table where it lies, for that would change which "
                 f"files belong to it ({min(others)}); copy it to a new table (--output)."
             )
-        check_new_table(self.spark, self.files.root)
+        check_new_table(self.table.engine.spark, self.table.root)
 
     def _found_everywhere(self) -> set[str]:
-        root = self.files.root
-        everywhere = self.spark.read.schema("none INT").option("recursiveFileLookup", "true").parquet(root)
-        return set(open_files(self.spark, everywhere, root).files.paths)
+        root = self.table.root
+        everywhere = self.table.engine.spark.read.schema("none INT").option("recursiveFileLookup", "true").parquet(root)
+        return set(open_table(self.table.engine, everywhere, root).files.paths)
 
     @contextmanager
-    def made(self) -> Iterator[TableFiles]:
+    def made(self) -> Iterator[OpenTable]:
         """The Delta table; it is a directory of Parquet files again if what is done with it fails."""
-        root, mark = self.files.root, f"skipstone {uuid.uuid4().hex}"
+        root, mark = self.table.root, f"skipstone {uuid.uuid4().hex}"
         try:
             yield self._converted(mark)
         except BaseException as problem:
             with _telling_why_it_stays(f"{root}/_delta_log"):
                 if self.name is not None:
                     raise SkipstoneError("the catalog knows it as a Delta table now") from problem
-                if not _only_marked(self.runtime, root, mark):
+                if not _only_marked(self.table.engine, root, mark):
                     raise SkipstoneError("somebody has written to it") from problem
-                if self._found_everywhere() != set(self.files.files.paths):
+                if self._found_everywhere() != set(self.table.files.paths):
                     # Without Delta's log they would be rows of the table.
                     raise SkipstoneError("files that are no part of the table lie beside it") from problem
-                Folder(self.spark, f"{root}/_delta_log").remove()
+                Folder(self.table.engine.spark, f"{root}/_delta_log").remove()
             raise
 
-    def _converted(self, mark: str) -> TableFiles:
-        files, spark = self.files, self.spark
+    def _converted(self, mark: str) -> OpenTable:
+        table, spark = self.table, self.table.engine.spark
         try:
             if self.name is None:
-                fields = json.loads(files.partition_schema)["fields"]
+                fields = json.loads(table.snapshot.partition_schema)["fields"]
                 columns = ", ".join(f"{quoted(field['name'])} {field['type']}" for field in fields)
                 by = f" PARTITIONED BY ({columns})" if fields else ""
                 marked = copied_session(spark, {**EXACT, _METADATA: mark})
-                marked.sql(f"CONVERT TO DELTA parquet.{quoted(files.root)}{by}")
+                marked.sql(f"CONVERT TO DELTA parquet.{quoted(table.root)}{by}")
             else:
                 # By its path, the catalog would still take it for a directory of Parquet files.
                 copied_session(spark, EXACT).sql(f"CONVERT TO DELTA {self.name}")
         except SPARK_FAILURES as problem:
             raise SkipstoneError(
-                f"{files.root} cannot be made a Delta table ({storage_reason(problem)})."
+                f"{table.root} cannot be made a Delta table ({storage_reason(problem)})."
             ) from problem
-        now = open_files(spark, spark.read.format("delta").load(files.root), files.root)
-        if _extent(now) != _extent(files):
+        now = open_table(table.engine, spark.read.format("delta").load(table.root), table.root)
+        if _extent(now) != _extent(table):
             raise SkipstoneError(
-                f"{files.root} had {len(files.files):,} files and was made a Delta table of "
+                f"{table.root} had {len(table.files):,} files and was made a Delta table of "
                 f"{len(now.files):,}; nothing else was changed."
             )
         return now
 
 
-def _extent(files: TableFiles) -> tuple[int, int]:
-    return len(files.files), int(files.files.sizes.sum())
+def _extent(table: OpenTable) -> tuple[int, int]:
+    return len(table.files), table.files.bytes
 
 
-def _only_marked(runtime: Runtime, root: str, mark: str) -> bool:
+def _only_marked(engine: Engine, root: str, mark: str) -> bool:
     """Whether a Delta table has no commit but, at most, a first one that carries the mark."""
-    store = runtime.store(root)
+    store = engine.store(root)
     commits = [name for name in store.names("_delta_log") if name.endswith(".json")]
     if len(commits) > 1:
         return False

@@ -1,0 +1,45 @@
+"""What stored columns are called in SQL: the other direction of :mod:`~skipstone.catalog.column_names`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skipstone.catalog.column_names import ColumnNames
+from skipstone.predicate.expr import Expr, columns_of, with_columns
+from skipstone.predicate.render import to_sql
+
+__all__ = ["LogicalNames"]
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalNames:
+    """Renders expressions over physical names as SQL over the names that a frame has."""
+
+    paths: Mapping[tuple[str, ...], tuple[str, ...]]
+
+    @classmethod
+    def of(cls, names: ColumnNames) -> LogicalNames:
+        """From a table's schema."""
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        _descend(names, (), (), paths)
+        return cls(paths)
+
+    def sql(self, expr: Expr) -> str:
+        """The expression as Spark SQL."""
+        return to_sql(with_columns(expr, self.paths))
+
+    def top_level(self, expr: Expr) -> list[str]:
+        """The frame's columns that the expression reads."""
+        return sorted({self.paths[column.path[:1]][0] for column in columns_of(expr)})
+
+
+def _descend(
+    names: ColumnNames,
+    physical: tuple[str, ...],
+    logical: tuple[str, ...],
+    out: dict[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    for name, resolved in names.fields.get(physical, {}).items():
+        out[resolved.path] = (*logical, name)
+        _descend(names, resolved.path, (*logical, name), out)

@@ -1,0 +1,47 @@
+"""Spark as actions see it: a session, and what answers for the catalogs of its application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from skipstone.catalog import Catalog, FileStore
+from skipstone.spark.bridge.runtime import Runtime, runtime_of
+from skipstone.spark.engine.job_settings import Settings
+from skipstone.spark.engine.session_copy import copied_session
+
+__all__ = ["Engine"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Engine:
+    """A session and the runtime of its application."""
+
+    spark: SparkSession
+    runtime: Runtime
+
+    @classmethod
+    def of(cls, spark: SparkSession) -> Engine:
+        """The engine of a session that runs; a sentence for one that has stopped."""
+        return cls(spark, runtime_of(spark))
+
+    def session(self, settings: Settings) -> SparkSession:
+        """A copy of the session with settings of its own."""
+        return copied_session(self.spark, settings)
+
+    def catalog(self, root: str) -> Catalog:
+        """What is known about a table's blocks, as last read."""
+        return self.runtime.catalog(root)
+
+    def store(self, root: str) -> FileStore:
+        """Where the catalog of a table is kept."""
+        return self.runtime.store(root)
+
+    def refresh(self, root: str) -> None:
+        """Read a table's catalog anew; raises when it is unreadable."""
+        self.runtime.refresh(root)
+
+    def reader_settings(self) -> dict[str, str]:
+        """The session's settings that change what is read from the same bytes."""
+        return self.runtime.settings(self.spark)
