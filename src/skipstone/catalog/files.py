@@ -64,7 +64,9 @@ class Files:
         same = (found >= 0) & (self.sizes == other.sizes[found]) & (self.times == other.times[found])
         if same_rows:
             mine, theirs = self._vectors(), other._vectors()
-            same &= np.array([mine[own] == theirs[place] for own, place in enumerate(found.tolist())], np.bool_)
+            same &= np.array(
+                [mine[own] == theirs[place] for own, place in enumerate(found.tolist())], np.bool_
+            )
         return np.where(same, found, -1)
 
     def _vectors(self) -> tuple[str, ...]:

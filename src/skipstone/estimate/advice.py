@@ -1,4 +1,4 @@
-"""Advice: every layout fitted and simulated on the same sample, against the table as it lies."""
+"""Advice: every layout fitted and simulated on the same sample, against the current layout."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from skipstone.actions.prepare import Prepared
+from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
 from skipstone.estimate.cost import Extent, Shape
-from skipstone.estimate.cost_inputs import Economy, as_it_lies
+from skipstone.estimate.cost_inputs import CostInputs, current_layout
+from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.rewrite_features import shape_of
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import Fitted
@@ -20,13 +21,12 @@ from skipstone.layout.formulas import holds
 from skipstone.layout.layouts import LAYOUTS, layout_named
 from skipstone.layout.numbers import block_numbers
 from skipstone.progress import Progress
-from skipstone.spark.engine.column_sizes import ColumnSizes
 from skipstone.view import Cell, Grid, Share, View, Viewed
 from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["AS_IT_LIES", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
+__all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
 
-AS_IT_LIES = "as it lies"
+CURRENT_LAYOUT = "current layout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class LayoutAdvice:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Advice(Viewed):
-    """All layouts, best first, and the table as it lies; ``fitted`` holds what was fitted.
+    """All layouts, best first, and the current layout; ``fitted`` holds what was fitted.
 
     ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
     ``costs`` tells where the seconds come from.
@@ -82,9 +82,9 @@ class Advice(Viewed):
 
     @property
     def best(self) -> str:
-        """The layout that scans least; "as it lies" when none is better than that."""
+        """The layout that scans least; "current layout" when none is better than that."""
         usable = [row for row in self.layouts if row.percent_scanned is not None]
-        return min(usable, key=lambda row: (row.percent_scanned or 0.0, row.layout != AS_IT_LIES)).layout
+        return min(usable, key=lambda row: (row.percent_scanned or 0.0, row.layout != CURRENT_LAYOUT)).layout
 
     def pays_most(self, runs: float) -> LayoutAdvice | None:
         """The layout that gains most in so many runs of the log, whether or not that is more than nothing."""
@@ -176,17 +176,17 @@ def advise(
     prepared: Prepared,
     layouts: Sequence[str] | None = None,
     progress: Progress | None = None,
-    economy: Economy | None = None,
+    inputs: CostInputs | None = None,
     standing: Scanned | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Advice:
-    """Fit and simulate the layouts, all by default; with ``economy`` in bytes and seconds too.
+    """Fit and simulate the layouts, all by default; with ``inputs`` in bytes and seconds too.
 
     ``standing`` is what is scanned as the table lies, if that is known already.
     """
     chosen = {name: layout_named(name) for name in layouts or LAYOUTS}
     fitted: dict[str, Fitted] = {}
-    ledger = _Ledger(prepared, economy, standing)
+    ledger = _Ledger(prepared, inputs, standing)
     rows = [ledger.baseline]
     for place, (name, layout) in enumerate(chosen.items()):
         if progress is not None:
@@ -202,7 +202,7 @@ def advise(
         rows.append(ledger.row(name, fit, scanned, clock() - started))
     ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
     return Advice(
-        root=prepared.files.root,
+        root=prepared.snapshot.root,
         queries=len(prepared.entries),
         rows=prepared.total_rows,
         sampled_rows=len(prepared.fitting.sample),
@@ -211,23 +211,23 @@ def advise(
         layouts=tuple(ordered),
         fitted=fitted,
         unusable=prepared.unusable,
-        observed_days=None if economy is None else economy.days,
-        costs="" if economy is None else economy.model.describe(),
+        observed_days=None if inputs is None else inputs.days,
+        costs="" if inputs is None else inputs.model.describe(),
     )
 
 
 class _Ledger:
     """Rows of the advice: what is scanned, in percent and, if costs are known, in bytes and seconds."""
 
-    def __init__(self, prepared: Prepared, economy: Economy | None, standing: Scanned | None) -> None:
+    def __init__(self, prepared: Prepared, inputs: CostInputs | None, standing: Scanned | None) -> None:
         self._prepared = prepared
-        self._economy = economy
-        self._load = None if economy is None else economy.load(prepared)
+        self._inputs = inputs
+        self._load = None if inputs is None else inputs.load(prepared)
         if standing is None:
-            standing = _virtual_files(prepared) if economy is None else as_it_lies(prepared, economy)
+            standing = _virtual_files(prepared) if inputs is None else current_layout(prepared, inputs)
         self._before = self._volume(standing)
         self.baseline = LayoutAdvice(
-            AS_IT_LIES,
+            CURRENT_LAYOUT,
             len(prepared.places),
             self.percent(standing),
             0.0,
@@ -240,9 +240,9 @@ class _Ledger:
         return float(100.0 * (scanned.share @ weights) / weights.sum())
 
     def _volume(self, scanned: Scanned) -> Volume | None:
-        if self._economy is None or self._load is None:
+        if self._inputs is None or self._load is None:
             return None
-        costs = self._economy.model.coefficients
+        costs = self._inputs.model.coefficients
         return volume(scanned, self._load, self._prepared.total_rows, costs)
 
     def row(self, name: str, fit: Fitted, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
@@ -250,10 +250,10 @@ class _Ledger:
         plain = LayoutAdvice(
             name, blocks_of(fit.assignment), self.percent(scanned), fit_seconds, note=fit.note
         )
-        if self._economy is None or after is None or self._before is None:
+        if self._inputs is None or after is None or self._before is None:
             return plain
-        costs, days = self._economy.model.coefficients, self._economy.days
-        shape = shape_of_rewrite(self._prepared, fit, self._economy.sizes)
+        costs, days = self._inputs.model.coefficients, self._inputs.days
+        shape = shape_of_rewrite(self._prepared, fit, self._inputs.sizes)
         rewrite_seconds = costs.rewrite_seconds(shape)
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
@@ -277,7 +277,7 @@ def shape_of_rewrite(prepared: Prepared, fitted: Fitted, sizes: ColumnSizes) -> 
     """What the rewrite of the prepared files by a fitted layout costs by."""
     features = [feature.predicate for feature in prepared.features_of(fitted)]
     expressions = prepared.expressions_of(fitted)
-    size, rows = float(prepared.files.files.sizes[prepared.places].sum()), float(prepared.total_rows)
+    size, rows = float(prepared.bytes), float(prepared.total_rows)
     extent = Extent(size, rows, rows * sizes.of().values)
     return shape_of(fitted.assignment, (*features, *expressions), extent)
 

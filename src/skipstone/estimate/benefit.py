@@ -25,6 +25,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.estimate.cost import Coefficients, Extent
 from skipstone.layout.assignment import Numbers
 from skipstone.layout.sample import Sample, WorkloadView
@@ -33,7 +34,6 @@ from skipstone.predicate.expr import Expr
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.pruning.blocks import BlockSet, Feature
 from skipstone.pruning.prune import prune
-from skipstone.spark.engine.column_sizes import ColumnSizes
 from skipstone.workload.predicates import LoggedFilter
 
 __all__ = [

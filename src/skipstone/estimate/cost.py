@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.catalog.column_sizes import PerRow
 from skipstone.errors import SkipstoneError
-from skipstone.spark.engine.column_sizes import PerRow
 
 __all__ = ["DEFAULT", "FORMAT", "Coefficients", "CostModel", "Extent", "Observation", "Shape", "fit"]
 

@@ -1,9 +1,9 @@
-"""Everything that turns blocks into bytes and seconds, and what the table costs as it lies."""
+"""Everything that turns blocks into bytes and seconds, and what the table costs in its current layout."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -11,27 +11,24 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skipstone.actions.prepare import Prepared
 from skipstone.catalog import Catalog
+from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.catalog.decide import decide
-from skipstone.estimate.benefit import Load, Scanned, load_of, observed_days, scanned_blocks
+from skipstone.catalog.files import Files
+from skipstone.estimate.benefit import Load, Scanned, load_of, scanned_blocks
 from skipstone.estimate.cost import CostModel
+from skipstone.estimate.prepared import Prepared
 from skipstone.layout.sample import Sample
 from skipstone.predicate.expr import Column, Expr
 from skipstone.pruning.blocks import Counts
-from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.column_sizes import ColumnSizes, column_sizes
-from skipstone.spark.engine.open_table import TableFiles
-from skipstone.workload.predicates import LoggedFilter
 
-__all__ = ["Economy", "Known", "as_it_lies", "economy_of", "known_files", "read_now"]
+__all__ = ["CostInputs", "Known", "current_layout", "known_files", "read_now"]
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Economy:
+class CostInputs:
     """What costs are computed from: the cost model, the sizes of columns, and the catalog as it is.
 
     ``days`` is how long one run of the log takes in real life, None if that is not known.
@@ -48,20 +45,6 @@ class Economy:
         return load_of(prepared.asked.view, prepared.asked.entries, self.sizes)
 
 
-def economy_of(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    places: Counts,
-    model: CostModel,
-    entries: Sequence[LoggedFilter],
-) -> Economy:
-    """Read the footers of some of the files at these places; the rest is known already."""
-    sizes = column_sizes(spark, files, places)
-    days = observed_days([entry.timestamp for entry in entries])
-    return Economy(model, sizes, runtime.catalog(files.root), runtime.settings(spark), days)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """Files whose blocks the catalog knows: their places in the table, and their entries."""
@@ -70,47 +53,38 @@ class Known:
     entries: Counts
 
 
-def known_files(files: TableFiles, places: Counts, economy: Economy) -> Known:
+def known_files(files: Files, places: Counts, inputs: CostInputs) -> Known:
     """Which of the files have a catalog entry that holds under the reader settings of now."""
-    catalog, now = economy.catalog, files.files
-    foreign = catalog.foreign(dict(economy.settings))
-    entries = {path: place for place, path in enumerate(catalog.files.paths)}
-    found = []
-    for place in places.tolist():
-        entry = entries.get(now.paths[place], -1)
-        if (
-            entry >= 0
-            and not foreign[entry]
-            and catalog.files.sizes[entry] == now.sizes[place]
-            and catalog.files.times[entry] == now.times[place]
-            and catalog.blocks.rows[entry] >= 0
-        ):
-            found.append((place, entry))
-    pairs = np.array(found, np.int64).reshape(-1, 2)
-    return Known(pairs[:, 0], pairs[:, 1])
+    catalog = inputs.catalog
+    entries = files.some(places).places_in(catalog.files)
+    known = entries >= 0
+    known[known] = ~catalog.foreign(dict(inputs.settings))[entries[known]] & (
+        catalog.blocks.rows[entries[known]] >= 0
+    )
+    return Known(places[known], entries[known])
 
 
-def read_now(filter_: Expr, known: Known, economy: Economy) -> Flags:
+def read_now(filter_: Expr, known: Known, inputs: CostInputs) -> Flags:
     """Which of the known files a filter makes Spark read today."""
-    return ~decide(filter_, economy.catalog, economy.settings).skip[known.entries]
+    return ~decide(filter_, inputs.catalog, inputs.settings).skip[known.entries]
 
 
-def as_it_lies(prepared: Prepared, economy: Economy) -> Scanned:
+def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
     """What each query reads today.
 
     Files with a catalog entry are pruned by it. Of the others, Delta's minima and maxima are simulated on
     the sampled rows; plain Parquet files are always read.
     """
     view, fitting = prepared.asked.view, prepared.fitting
-    known = known_files(prepared.files, prepared.places, economy)
-    rows = economy.catalog.blocks.rows[known.entries]
-    kept = [read_now(filter_, known, economy) for filter_ in view.filters]
+    known = known_files(prepared.snapshot.files, prepared.places, inputs)
+    rows = inputs.catalog.blocks.rows[known.entries]
+    kept = [read_now(filter_, known, inputs) for filter_ in view.filters]
     rows_read = np.array([rows[keep].sum() for keep in kept], np.float64)
     blocks_read = np.array([np.count_nonzero(keep) for keep in kept], np.float64)
     elsewhere = _rows_elsewhere(prepared, known)
     others = len(prepared.places) - len(known.places)
     rows_elsewhere = np.count_nonzero(elsewhere) * prepared.fitting.sample.scale
-    if others and prepared.files.format == "delta":
+    if others and prepared.snapshot.is_delta:
         rows_there = _some_rows(fitting.sample, elsewhere)
         found = scanned_blocks(
             prepared.drawn.file_of[elsewhere], rows_there, fitting.workload, (), view, bounds_only=True
@@ -126,8 +100,8 @@ def as_it_lies(prepared: Prepared, economy: Economy) -> Scanned:
 
 def _rows_elsewhere(prepared: Prepared, known: Known) -> Flags:
     """The sampled rows that lie in files without a catalog entry."""
-    absolute = bytes(prepared.files.handle.absolutePaths()).decode().split("\0")
-    inside = {_plain(absolute[place]) for place in known.places.tolist()}
+    locations = prepared.snapshot.locations
+    inside = {_plain(locations[place]) for place in known.places.tolist()}
     drawn = prepared.drawn
     outside = np.array([_plain(unquote(path)) not in inside for path in drawn.file_paths], np.bool_)
     return outside[drawn.file_of] if len(outside) else np.zeros(len(drawn.file_of), np.bool_)

@@ -57,7 +57,9 @@ class Copy:
             yield self._copied(folder.path, mark)
         except BaseException as problem:
             with _telling_why_it_stays(self.output):
-                if store.read(_CLAIM) != mark.encode() or not _only_marked(self.table.engine, folder.path, mark):
+                if store.read(_CLAIM) != mark.encode() or not _only_marked(
+                    self.table.engine, folder.path, mark
+                ):
                     raise SkipstoneError("somebody has written to it") from problem
                 folder.remove()
                 if existed:
@@ -122,7 +124,11 @@ class Conversion:
 
     def _found_everywhere(self) -> set[str]:
         root = self.table.root
-        everywhere = self.table.engine.spark.read.schema("none INT").option("recursiveFileLookup", "true").parquet(root)
+        everywhere = (
+            self.table.engine.spark.read.schema("none INT")
+            .option("recursiveFileLookup", "true")
+            .parquet(root)
+        )
         return set(open_table(self.table.engine, everywhere, root).files.paths)
 
     @contextmanager

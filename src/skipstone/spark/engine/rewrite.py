@@ -126,7 +126,11 @@ class Rewriting:
             written, read = self._write(plan)
         everything = np.arange(len(written.files))
         with watch(
-            self._spark, steps.step("measuring"), "measuring blocks", scans_of(plan.tracked.expressions), len(everything)
+            self._spark,
+            steps.step("measuring"),
+            "measuring blocks",
+            scans_of(plan.tracked.expressions),
+            len(everything),
         ):
             statistics = compute(written, everything, plan.tracked, plan.values)
         with watch(self._spark, steps.step("verifying"), "verifying blocks"):
@@ -241,4 +245,3 @@ def _check(spark: SparkSession, properties: Mapping[str, str], root: str) -> Non
 
 def _is_set(properties: Mapping[str, str], name: str) -> bool:
     return properties.get(name, "").lower() == "true"
-

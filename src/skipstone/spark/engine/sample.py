@@ -28,7 +28,15 @@ from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.session_copy import lenient
 from skipstone.spark.engine.stored_bounds import canonical_array
 
-__all__ = ["Request", "VectorCounts", "count_rows", "count_vectors", "draw", "ordered_inputs", "packed_bits_sql"]
+__all__ = [
+    "Request",
+    "VectorCounts",
+    "count_rows",
+    "count_vectors",
+    "draw",
+    "ordered_inputs",
+    "packed_bits_sql",
+]
 
 _WORD_BITS = 62
 _FILE = "__skipstone_file"
