@@ -71,19 +71,19 @@ examples: $(READY)  ## Run the notebooks and store their outputs
 bench: bench-skip bench-log bench-benefit bench-replay  ## Run every benchmark; figures go to benchmarks/results
 
 bench-skip: $(READY)  ## Decision time, planning overhead and indexing time
-	$(BIN)/skipstone bench skip
+	$(BIN)/python -m benchmarks skip
 
 bench-log: $(READY)  ## What the query log adds to 1,000 small queries
-	$(BIN)/skipstone bench log
+	$(BIN)/python -m benchmarks log
 
 bench-benefit: $(READY)  ## The benefit estimate against what is really skipped
-	$(BIN)/skipstone bench benefit
+	$(BIN)/python -m benchmarks benefit
 
 bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against others (hours; ONLY=none for one)
-	$(BIN)/skipstone bench replay $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m benchmarks replay $(if $(ONLY),--only $(ONLY))
 
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
-	$(BIN)/skipstone bench tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m benchmarks tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock and that of the S3 server
 	$(PYTHON) -m venv $(VENV)/lock
