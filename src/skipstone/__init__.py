@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skipstone.workload.readers import read_queries
 
 __all__ = ["Policy", "SkipstoneError", "Table", "disable", "enable", "read_queries", "session", "table"]
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 # Loaded when they are first asked for: PySpark takes longer to import than a shell may take to complete.
 _WHERE = {
     "Policy": "skipstone.estimate.policy",
