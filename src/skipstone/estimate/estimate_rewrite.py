@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from skipstone.estimate.advice import Advice, LayoutAdvice, needed
 from skipstone.estimate.benefit import Scanned, volume
-from skipstone.estimate.cost import Extent, Shape
+from skipstone.estimate.cost import Extent, RewriteFeatures
 from skipstone.estimate.cost_inputs import CostInputs
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.prepared import Prepared
@@ -64,7 +64,7 @@ def first_figures(
         runs = policy.horizon_days / inputs.days
     per_row = inputs.sizes.of()
     rows = group.bytes / per_row.bytes if per_row.bytes else 0.0
-    cheapest = Shape(Extent.of(rows, per_row), 1, 0, 0)
+    cheapest = RewriteFeatures(Extent.of(rows, per_row), 1, 0, 0)
     return RewriteFigures(
         files=group.files,
         bytes=group.bytes,
