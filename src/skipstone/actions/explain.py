@@ -31,8 +31,9 @@ __all__ = ["Explain", "Explanation"]
 class Explain:
     """Which files a query reads and skips, and why, for every scan of an indexed table that has a filter."""
 
-    query: str | DataFrame
     name: ClassVar[str] = "explain"
+
+    query: str | DataFrame
 
     def validate(self, context: Context) -> None:
         """What is no query is refused when it is planned, and nothing is ever written."""

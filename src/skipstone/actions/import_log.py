@@ -27,8 +27,9 @@ class ImportedLog(NamedTuple):
 class ImportLog:
     """Add the scans that these queries make to the table's query log; nothing is run."""
 
-    queries: Workload
     name: ClassVar[str] = "log import"
+
+    queries: Workload
 
     def validate(self, context: Context) -> None:
         """What cannot be used is left out, with its reason."""

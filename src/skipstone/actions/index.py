@@ -22,7 +22,6 @@ from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import MOST_VALUES, BlockSet, Counts
-from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.reader_settings import settings_of
 from skipstone.spark.engine.statistics import compute, scans_of
@@ -81,10 +80,11 @@ class Index:
     conditions to keep one bit of per block. ``rebuild`` does all files anew, with only what is asked for now.
     """
 
+    name: ClassVar[str] = "index"
+
     expressions: Sequence[str] = ()
     features: Sequence[str] = ()
     rebuild: bool = False
-    name: ClassVar[str] = "index"
 
     def validate(self, context: Context) -> None:
         """What is asked for is read against the table at the start of ``run``, before anything is written."""
@@ -106,7 +106,7 @@ class Index:
             with context.steps(len(todo), _STEPS) as steps:
                 scans = scans_of(tracked.expressions)
                 progress = steps.step("scanning")
-                with watch(context.engine.spark, progress, "indexing blocks", scans, len(todo)):
+                with context.engine.watch(progress, "indexing blocks", scans, len(todo)):
                     blocks = compute(table, todo, tracked, _known_values(table.catalog))
                 rows = int(blocks.rows.sum())
                 found = _segment(table, todo, tracked, blocks, started.isoformat())

@@ -17,8 +17,9 @@ __all__ = ["ClearLog", "ShowLog"]
 class ShowLog:
     """The logged scans, oldest first; ``since``, a datetime with a time zone, leaves older ones out."""
 
-    since: datetime | None = None
     name: ClassVar[str] = "log show"
+
+    since: datetime | None = None
 
     def validate(self, context: Context) -> None:
         """Any table has a log, which may be empty."""

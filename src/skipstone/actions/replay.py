@@ -127,8 +127,9 @@ def _cells(query: ReplayedQuery) -> tuple[Cell, ...]:
 class Replay:
     """Run every query with skipping on and off, in turn, and measure what each scan of the table reads."""
 
-    queries: Workload
     name: ClassVar[str] = "replay"
+
+    queries: Workload
 
     def validate(self, context: Context) -> None:
         """Queries run without a catalog too, and what cannot be run is left out, with its reason."""

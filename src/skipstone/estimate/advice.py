@@ -24,7 +24,7 @@ from skipstone.progress import Progress
 from skipstone.view import Cell, Grid, Share, View, Viewed
 from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
+__all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "needed", "features_of_rewrite"]
 
 CURRENT_LAYOUT = "current layout"
 
@@ -253,7 +253,7 @@ class _Ledger:
         if self._inputs is None or after is None or self._before is None:
             return plain
         costs, days = self._inputs.model.coefficients, self._inputs.days
-        shape = shape_of_rewrite(self._prepared, fit, self._inputs.sizes)
+        shape = features_of_rewrite(self._prepared, fit, self._inputs.sizes)
         rewrite_seconds = costs.rewrite_seconds(shape)
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
@@ -273,7 +273,7 @@ class _Ledger:
         )
 
 
-def shape_of_rewrite(prepared: Prepared, fitted: Fitted, sizes: ColumnSizes) -> Shape:
+def features_of_rewrite(prepared: Prepared, fitted: Fitted, sizes: ColumnSizes) -> Shape:
     """What the rewrite of the prepared files by a fitted layout costs by."""
     features = [feature.predicate for feature in prepared.features_of(fitted)]
     expressions = prepared.expressions_of(fitted)
