@@ -67,6 +67,7 @@ def _report(scan: DecidedScan) -> ScanReport:
 def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> ScanReport:
     """The report with the filter, and with the reasons unless everything is read because of a failure."""
     catalog = scan.catalog
+    blocks, sizes = catalog.blocks, catalog.files.sizes
     foreign = catalog.foreign(dict(question.settings)) & scan.offered
     filter_ = within_limits(question.filter)
     report = replace(
@@ -83,9 +84,9 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
         report,
         files_pruned=report.files_pruned + int(pruned.sum()),
         files_skipped=report.files_skipped - int(pruned.sum()),
-        skipped=skip_reasons(decision, catalog, scan.skipped & ~pruned),
+        skipped=skip_reasons(decision, blocks, sizes, scan.skipped & ~pruned),
         unused=unused_predicates(decision),
-        read=read_reasons(read, catalog, decision),
+        read=read_reasons(read, blocks, sizes, decision),
     )
 
 
