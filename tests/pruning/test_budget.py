@@ -9,7 +9,8 @@ from types import FrameType
 import pytest
 from tests.pruning.prune_cases import block_set
 
-from skipstone.catalog import decide, merge
+from skipstone.catalog import merge
+from skipstone.catalog.decide import decide
 from skipstone.predicate.expr import And, Column, Comparison, Expr, In, Literal, Or
 from skipstone.predicate.limits import MOST_LEVELS, within_limits
 from skipstone.predicate.normalize import normalize_filter

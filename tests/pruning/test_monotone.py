@@ -14,9 +14,9 @@ from tests.pruning.prune_cases import B, D, E, F, I, J, L, M, P, S, block_set, o
 
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import Call, Column, Expr, IsNull, Literal, Value
-from skipstone.predicate.ranges import encode
 from skipstone.predicate.types import DATE, DOUBLE, FLOAT, INT, LONG, STRING, TIMESTAMP_NTZ, Kind, Type
-from skipstone.pruning.bound_arrays import MAX, MIN, Edge, TextEdge
+from skipstone.predicate.value_ranges import encode
+from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, TextBounds
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.scope import Scope
 
@@ -92,11 +92,11 @@ def random_rows(rng: random.Random) -> list[dict[Column, Value]]:
     return [{column: rng.choice(pool) for column, pool in pools.items()} for _ in range(4)]
 
 
-def at(edge: Edge, block: int) -> Any:
+def at(edge: BoundArray, block: int) -> Any:
     """The edge of one block; None if unknown."""
     if edge is None:
         return None
-    if isinstance(edge, TextEdge):
+    if isinstance(edge, TextBounds):
         text = edge.texts
         return (text if isinstance(text, pa.Scalar) else text[block]).as_py()
     value = edge if edge.ndim == 0 else edge[block]

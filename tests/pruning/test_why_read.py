@@ -141,7 +141,9 @@ def test_conditions_on_partitions_are_sparks_and_give_no_reason_to_read() -> Non
 def test_a_reason_comes_with_the_command_that_would_help(filter_: Expr, remedy: str) -> None:
     blocks = known()
     (why,) = reasons(filter_, blocks)
-    assert _remedy(why, ReadFiles(filter_, "file:/data/orders", why.blocks, 3)) == remedy
+    assert (
+        _remedy(why, ReadFiles(filter_, "file:/data/orders", why.blocks, 3, np.ones(3, np.int64))) == remedy
+    )
 
 
 def test_the_text_has_each_reason_once_and_groups_what_the_budget_cut_short() -> None:

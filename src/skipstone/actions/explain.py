@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.masks import Flags
 from skipstone.pruning.partitions import partition_filter
 from skipstone.pruning.read_reasons import ReadFiles, read_reasons
 from skipstone.pruning.report import (
     Explanation,
-    Flags,
     ScanReport,
     skip_reasons,
     unused_predicates,
@@ -59,18 +59,19 @@ def _with_reasons(report: ScanReport, runtime: Runtime, scan: DecidedScan, quest
     )
     if report.failure:
         return report
-    decision = runtime.decision(question)
+    result, sizes = runtime.decision(question), catalog.files.sizes
     partitions = frozenset(question.names.resolve((), name).path for name in scan.figures["partitions"])
     pruned = _pruned_by_spark(runtime, scan, question, partitions)
     files = scan.offered & ~scan.skipped & ~foreign
-    read = ReadFiles(question.filter, scan.root, files, int((scan.offered & ~pruned).sum()), partitions)
+    offered = int((scan.offered & ~pruned).sum())
+    read = ReadFiles(question.filter, scan.root, files, offered, sizes, partitions)
     return replace(
         report,
         files_pruned=report.files_pruned + int(pruned.sum()),
         files_skipped=report.files_skipped - int(pruned.sum()),
-        skipped=skip_reasons(decision, catalog, scan.skipped & ~pruned),
-        unused=unused_predicates(decision),
-        read=read_reasons(read, catalog, decision),
+        skipped=skip_reasons(result, scan.skipped & ~pruned, catalog.blocks.rows, sizes),
+        unused=unused_predicates(result),
+        read=read_reasons(read, catalog.blocks, result),
     )
 
 
