@@ -157,11 +157,14 @@ def test_the_text_has_each_reason_once_and_groups_what_the_budget_cut_short() ->
             for n in range(9)
         ),
     )
-    figures = {"files_total": 9, "files_pruned": 0, "files_skipped": 4, "files_read": 5, "files_unindexed": 0}
     report = ScanReport(
         root="t",
         filter="k = 1L",
-        **figures,
+        files_total=9,
+        files_pruned=0,
+        files_skipped=4,
+        files_read=5,
+        files_unindexed=0,
         bytes_total=900,
         bytes_read=500,
         unused=unused,

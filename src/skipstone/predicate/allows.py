@@ -160,11 +160,7 @@ def _atom(predicate: Expr, subject: Expr, type: Type) -> Allows | None:
             return _exactly(subject, _compared(op, value, type))
         case In(values=values):
             listed = _listed([value.value for value in values], type)
-            return (
-                Allows(subject, listed, replace(listed, nan=False))
-                if listed.nan
-                else _exactly(subject, listed)
-            )
+            return Allows(subject, listed, replace(listed, nan=False) if listed.nan else listed)
         case IsNull():
             return _exactly(subject, NULL_ONLY)
         case Match(kind="starts_with" | "ends_with" | "contains"):
