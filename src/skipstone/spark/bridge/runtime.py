@@ -26,7 +26,7 @@ from skipstone.catalog.decide import decide
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
-from skipstone.pruning.reasons import Decision
+from skipstone.pruning.reasons import PruneResult
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
@@ -147,7 +147,7 @@ class Runtime:
         if problem:
             raise SkipstoneError(problem)
 
-    def decision(self, question: Question) -> Decision:
+    def decision(self, question: Question) -> PruneResult:
         """Decide a question again, with its reasons."""
         return decide(question.filter, self._tables[question.root].catalog, question.settings)
 
