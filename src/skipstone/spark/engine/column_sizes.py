@@ -56,7 +56,7 @@ def column_sizes(spark: SparkSession, files: TableFiles, chosen: Counts) -> Colu
     paths = gateway.new_array(gateway.jvm.java.lang.String, len(wanted))
     for place, file in enumerate(wanted):
         paths[place] = absolute[file]
-    reader = new_instance(spark, "CatalystJson", "SkipstoneFooters")
+    reader = new_instance(spark, "SkipstoneFooters")
     try:
         found = json.loads(reader.columnSizes(spark._jsparkSession.sessionState().newHadoopConf(), paths))
     except Py4JJavaError as problem:

@@ -15,8 +15,6 @@ from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 
 __all__ = [
-    "BASE",
-    "DELTA_FILES",
     "TableFiles",
     "has_delta",
     "longs",
@@ -24,11 +22,6 @@ __all__ = [
     "open_handle",
     "packed_bits",
 ]
-
-BASE = ("CatalystJson", "Skipstone")
-_OPENER = (*BASE, "SkipstoneAggregate", "SkipstoneFiles", "SkipstoneOpener")
-DELTA_FILES = (*_OPENER, "SkipstoneDeltaFiles")
-_DELTA_OPENER = (*DELTA_FILES, "SkipstoneDeltaOpener")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +87,7 @@ def has_delta(spark: SparkSession) -> bool:
 
 def open_files(spark: SparkSession, frame: DataFrame, name: str) -> TableFiles:
     """List the files of the one table that ``frame`` reads; ``name`` is for the error message."""
-    names = _DELTA_OPENER if has_delta(spark) else _OPENER
-    opener = new_instance(spark, *names)
+    opener = new_instance(spark, "SkipstoneDeltaOpener" if has_delta(spark) else "SkipstoneOpener")
     try:
         handle = opener.open(frame._jdf)
     except SPARK_FAILURES as problem:
@@ -122,5 +114,5 @@ def open_handle(spark: SparkSession, handle: Any, opener: Any = None) -> TableFi
         handle.partitionSchema(),
         files,
         handle,
-        opener or new_instance(spark, *_OPENER),
+        opener or new_instance(spark, "SkipstoneOpener"),
     )

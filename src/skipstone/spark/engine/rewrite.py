@@ -32,7 +32,7 @@ from skipstone.spark.bridge.runtime import Runtime
 from skipstone.spark.engine.assign import arranged
 from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
-from skipstone.spark.engine.open_table import DELTA_FILES, TableFiles, open_handle, packed_bits
+from skipstone.spark.engine.open_table import TableFiles, open_handle, packed_bits
 from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.statistics import compute, scans_of
@@ -89,7 +89,7 @@ class Rewriting:
         self._spark = spark
         self._committing = False
         self._session = copied_session(spark, IN_PLACE)
-        self._handle = new_instance(spark, *DELTA_FILES, "SkipstoneRewrite")
+        self._handle = new_instance(spark, "SkipstoneRewrite")
         self.before: TableFiles = open_handle(spark, self._handle.begin(self._session._jsparkSession, root))
         self._check()
 
