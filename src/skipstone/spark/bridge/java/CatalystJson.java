@@ -1,13 +1,7 @@
 package skipstone;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
+
 import org.apache.spark.QueryContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.ApplyFunctionExpression;
@@ -45,18 +39,28 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.UserDefinedType;
 import org.apache.spark.unsafe.types.UTF8String;
+
 import scala.Option;
 import scala.Product;
 import scala.collection.Iterator;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
 /**
- * Catalyst expressions as JSON without loss. Catalyst's own toJSON drops what decides an expression's
- * value: evaluation modes, binary literals, the members of InSet, column metadata and result types, and
- * it prints timestamps as local time, which is ambiguous when clocks go back.
+ * Catalyst expressions as JSON without loss. Catalyst's own toJSON drops what decides an
+ * expression's value: evaluation modes, binary literals, the members of InSet, column metadata and
+ * result types, and it prints timestamps as local time, which is ambiguous when clocks go back.
  *
- * An expression becomes {"settings": {...}, "nodes": [...]}: its nodes parents first, each with its class
- * (c), number of children (n), data type (t), fields that are not children (f) and, where it must not be
- * understood, the reason code and text (x, s). What cannot be written faithfully is {"lost": class}.
+ * <p>An expression becomes {"settings": {...}, "nodes": [...]}: its nodes parents first, each with
+ * its class (c), number of children (n), data type (t), fields that are not children (f) and, where
+ * it must not be understood, the reason code and text (x, s). What cannot be written faithfully is
+ * {"lost": class}.
  */
 public final class CatalystJson {
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -64,14 +68,21 @@ public final class CatalystJson {
     /** Settings that change what an expression computes but are not among its fields. */
     private static final String[] SETTINGS = {
         "spark.sql.icu.caseMappings.enabled", "spark.sql.mapKeyDedupPolicy",
-        "spark.sql.columnNameOfCorruptRecord", "spark.sql.binaryOutputStyle"};
+        "spark.sql.columnNameOfCorruptRecord", "spark.sql.binaryOutputStyle"
+    };
 
     /** The same, of all settings with these beginnings; those of Parquet are readers' settings. */
     private static final String[] PREFIXES = {
-        "spark.sql.legacy.", "spark.sql.json.", "spark.sql.csv.", "spark.sql.xml.", "spark.sql.variant."};
+        "spark.sql.legacy.",
+        "spark.sql.json.",
+        "spark.sql.csv.",
+        "spark.sql.xml.",
+        "spark.sql.variant."
+    };
 
     /** Languages in which letters change their case in ways of their own, in Java or in ICU. */
-    private static final List CASED = Arrays.asList(new Object[] {"tr", "az", "lt", "el", "hy", "nl"});
+    private static final List CASED =
+            Arrays.asList(new Object[] {"tr", "az", "lt", "el", "hy", "nl"});
 
     /** The expression as it is evaluated by the query that is being planned. */
     public static String write(Expression expression) throws Exception {
@@ -275,19 +286,23 @@ public final class CatalystJson {
         return out;
     }
 
-    /** Whether a cast neither fails nor depends on the mode: decimals, for one, are written in two ways. */
+    /**
+     * Whether a cast neither fails nor depends on the mode: decimals, for one, are written in two
+     * ways.
+     */
     private static boolean sameInAllModes(DataType from, DataType to) {
         if (from.equals(to)) {
             return true;
         }
         if (from instanceof ArrayType && to instanceof ArrayType) {
             return Cast$.MODULE$.canUpCast(from, to)
-                && sameInAllModes(((ArrayType) from).elementType(), ((ArrayType) to).elementType());
+                    && sameInAllModes(
+                            ((ArrayType) from).elementType(), ((ArrayType) to).elementType());
         }
         if (from instanceof MapType && to instanceof MapType) {
             return Cast$.MODULE$.canUpCast(from, to)
-                && sameInAllModes(((MapType) from).keyType(), ((MapType) to).keyType())
-                && sameInAllModes(((MapType) from).valueType(), ((MapType) to).valueType());
+                    && sameInAllModes(((MapType) from).keyType(), ((MapType) to).keyType())
+                    && sameInAllModes(((MapType) from).valueType(), ((MapType) to).valueType());
         }
         if (from instanceof StructType && to instanceof StructType) {
             boolean same = Cast$.MODULE$.canUpCast(from, to);
@@ -299,19 +314,29 @@ public final class CatalystJson {
             return same;
         }
         if (to instanceof StringType) {
-            return from instanceof IntegralType || from instanceof BooleanType || from instanceof DateType;
+            return from instanceof IntegralType
+                    || from instanceof BooleanType
+                    || from instanceof DateType;
         }
         return !(from instanceof StringType) && Cast$.MODULE$.canUpCast(from, to);
     }
 
     /** A constructor argument; a child is {"child": position}. */
     private static Object field(Object value, Expression owner) {
-        if (value == null || value instanceof Boolean || value instanceof String || value instanceof Integer
-                || value instanceof Long || value instanceof Short || value instanceof Byte) {
+        if (value == null
+                || value instanceof Boolean
+                || value instanceof String
+                || value instanceof Integer
+                || value instanceof Long
+                || value instanceof Short
+                || value instanceof Byte) {
             return value;
         }
-        if (value instanceof Float || value instanceof Double || value instanceof Character
-                || value instanceof scala.Enumeration.Value || value instanceof Enum) {
+        if (value instanceof Float
+                || value instanceof Double
+                || value instanceof Character
+                || value instanceof scala.Enumeration.Value
+                || value instanceof Enum) {
             return value.toString();
         }
         if (value instanceof UTF8String) {
@@ -391,10 +416,17 @@ public final class CatalystJson {
         return out;
     }
 
-    /** A value in Catalyst's internal form: numbers as they are, doubles and decimals as text, bytes as hex. */
+    /**
+     * A value in Catalyst's internal form: numbers as they are, doubles and decimals as text, bytes
+     * as hex.
+     */
     static Object value(Object value, DataType type) {
-        if (value == null || value instanceof Boolean || value instanceof Integer || value instanceof Long
-                || value instanceof Short || value instanceof Byte) {
+        if (value == null
+                || value instanceof Boolean
+                || value instanceof Integer
+                || value instanceof Long
+                || value instanceof Short
+                || value instanceof Byte) {
             return value;
         }
         if (value instanceof Double) {

@@ -1,20 +1,5 @@
 package skipstone;
 
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.IdentityHashMap;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeMap;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
@@ -41,19 +26,37 @@ import org.apache.spark.sql.execution.exchange.Exchange;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
+
 import scala.collection.Iterator;
-import scala.collection.immutable.Seq;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
- * Records the scans that finished queries made. It listens on a queue of its own, so that no query waits for it:
- * each scan becomes a line of JSON in memory, and the lines go to a file on local disk when many have gathered, when
- * asked for, and when the application ends. Python turns such files into rows of the tables' query logs.
+ * Records the scans that finished queries made. It listens on a queue of its own, so that no query
+ * waits for it: each scan becomes a line of JSON in memory, and the lines go to a file on local
+ * disk when many have gathered, when asked for, and when the application ends. Python turns such
+ * files into rows of the tables' query logs.
  *
- * What goes wrong is counted and told once; nothing here can fail a query.
+ * <p>What goes wrong is counted and told once; nothing here can fail a query.
  */
 public final class QueryLog extends SparkListener {
     /** The tag of jobs whose queries are not recorded. */
     public static final String UNLOGGED = "skipstone-unlogged";
+
     private static final String QUEUE = "skipstone";
     private static final String RUNNING = "skipstone.log.";
 
@@ -73,8 +76,12 @@ public final class QueryLog extends SparkListener {
     private final TreeMap dropped = new TreeMap();
     private final Set told = new java.util.TreeSet();
 
-    /** Begins to listen; mostBytes bounds the file that is being written, and what waits in memory for it. */
-    public void start(Skipstone shim, SparkContext context, String folder, int capacity, long mostBytes)
+    /**
+     * Begins to listen; mostBytes bounds the file that is being written, and what waits in memory
+     * for it.
+     */
+    public void start(
+            Skipstone shim, SparkContext context, String folder, int capacity, long mostBytes)
             throws Exception {
         this.shim = shim;
         this.context = context;
@@ -82,10 +89,21 @@ public final class QueryLog extends SparkListener {
         this.capacity = capacity;
         this.mostBytes = mostBytes;
         ProcessHandle process = (ProcessHandle) call("current", new Class[0], new Object[0]);
-        String host = java.net.InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9-]", "-");
-        this.id = host + "_" + process.pid() + "_" + startedAt(process) + "_" + Long.toHexString(System.nanoTime());
-        this.origin = ",\"user\":" + Skipstone.quote(context.sparkUser())
-            + ",\"application\":" + Skipstone.quote(context.appName());
+        String host =
+                java.net.InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9-]", "-");
+        this.id =
+                host
+                        + "_"
+                        + process.pid()
+                        + "_"
+                        + startedAt(process)
+                        + "_"
+                        + Long.toHexString(System.nanoTime());
+        this.origin =
+                ",\"user\":"
+                        + Skipstone.quote(context.sparkUser())
+                        + ",\"application\":"
+                        + Skipstone.quote(context.appName());
         System.setProperty(RUNNING + id, "true");
         attach();
     }
@@ -108,7 +126,10 @@ public final class QueryLog extends SparkListener {
         return id;
     }
 
-    /** Whether the listener that wrote files under this id may still do so: same machine, process still there. */
+    /**
+     * Whether the listener that wrote files under this id may still do so: same machine, process
+     * still there.
+     */
     public boolean mayRun(String other) throws Exception {
         String[] parts = other.split("_");
         String[] own = id.split("_");
@@ -118,12 +139,18 @@ public final class QueryLog extends SparkListener {
         if (parts[1].equals(own[1]) && parts[2].equals(own[2])) {
             return System.getProperty(RUNNING + other) != null;
         }
-        java.util.Optional process = (java.util.Optional) call(
-            "of", new Class[] {Long.TYPE}, new Object[] {Long.valueOf(parts[1])});
-        return process.isPresent() && startedAt((ProcessHandle) process.get()).equals(parts[2]) && !isZombie(parts[1]);
+        java.util.Optional process =
+                (java.util.Optional)
+                        call("of", new Class[] {Long.TYPE}, new Object[] {Long.valueOf(parts[1])});
+        return process.isPresent()
+                && startedAt((ProcessHandle) process.get()).equals(parts[2])
+                && !isZombie(parts[1]);
     }
 
-    /** In a container nobody may collect what is left of a killed process, which Java then takes for alive. */
+    /**
+     * In a container nobody may collect what is left of a killed process, which Java then takes for
+     * alive.
+     */
     private static boolean isZombie(String pid) throws Exception {
         Path stat = Paths.get("/proc/" + pid + "/stat", new String[0]);
         if (!stat.toFile().exists()) {
@@ -140,7 +167,9 @@ public final class QueryLog extends SparkListener {
 
     private static String startedAt(ProcessHandle process) {
         java.util.Optional started = process.info().startInstant();
-        return started.isPresent() ? Long.toString(((java.time.Instant) started.get()).toEpochMilli()) : "0";
+        return started.isPresent()
+                ? Long.toString(((java.time.Instant) started.get()).toEpochMilli())
+                : "0";
     }
 
     /** Until the events of all queries that have ended are handled, or the time is over. */
@@ -184,7 +213,10 @@ public final class QueryLog extends SparkListener {
         }
     }
 
-    /** One walk over the plan of a finished query. Scans that another part of the plan reuses are made once. */
+    /**
+     * One walk over the plan of a finished query. Scans that another part of the plan reuses are
+     * made once.
+     */
     static final class Walk {
         private final QueryLog log;
         private final SparkListenerSQLExecutionEnd end;
@@ -221,15 +253,20 @@ public final class QueryLog extends SparkListener {
                 within(((EmptyRelationExec) plan).logical());
             } else {
                 List above = new ArrayList();
-                if (plan instanceof FilterExec || plan instanceof ProjectExec || plan instanceof ColumnarToRowExec
-                        || plan instanceof WholeStageCodegenExec || plan instanceof InputAdapter) {
+                if (plan instanceof FilterExec
+                        || plan instanceof ProjectExec
+                        || plan instanceof ColumnarToRowExec
+                        || plan instanceof WholeStageCodegenExec
+                        || plan instanceof InputAdapter) {
                     above.addAll(filters);
                 }
                 if (plan instanceof FilterExec) {
                     above.add(plan);
                 }
-                // An exchange takes in all of its input; without one in between, a limit may stop a scan early.
-                boolean below = !(plan instanceof Exchange) && (limited || plan instanceof LimitExec);
+                // An exchange takes in all of its input; without one in between, a limit may stop a
+                // scan early.
+                boolean below =
+                        !(plan instanceof Exchange) && (limited || plan instanceof LimitExec);
                 Iterator children = plan.children().iterator();
                 while (children.hasNext()) {
                     down((SparkPlan) children.next(), above, below);
@@ -237,11 +274,14 @@ public final class QueryLog extends SparkListener {
             }
         }
 
-        /** A part that was left out once it was known to be empty: the stages that told so have run. */
+        /**
+         * A part that was left out once it was known to be empty: the stages that told so have run.
+         */
         private void within(LogicalPlan plan) {
             if (plan instanceof LogicalQueryStage) {
                 SparkPlan stage = ((LogicalQueryStage) plan).physicalPlan();
-                if (!(stage instanceof QueryStageExec) || ((QueryStageExec) stage).isMaterialized()) {
+                if (!(stage instanceof QueryStageExec)
+                        || ((QueryStageExec) stage).isMaterialized()) {
                     down(stage, new ArrayList(), false);
                 }
             } else if (plan instanceof EmptyRelation) {
@@ -254,7 +294,11 @@ public final class QueryLog extends SparkListener {
         }
     }
 
-    private void record(FileSourceScanExec scan, List filters, boolean limited, SparkListenerSQLExecutionEnd end)
+    private void record(
+            FileSourceScanExec scan,
+            List filters,
+            boolean limited,
+            SparkListenerSQLExecutionEnd end)
             throws Exception {
         List conjuncts = new ArrayList();
         Iterator partitions = scan.partitionFilters().iterator();
@@ -264,7 +308,9 @@ public final class QueryLog extends SparkListener {
         for (int i = 0; i < filters.size(); i++) {
             addAsked(((FilterExec) filters.get(i)).condition(), scan, conjuncts);
         }
-        boolean writing = end.executionName().isDefined() && end.executionName().get().equals("deltaTransactionalWrite");
+        boolean writing =
+                end.executionName().isDefined()
+                        && end.executionName().get().equals("deltaTransactionalWrite");
         String asked = shim.logged(scan.relation(), conjuncts, writing);
         if (asked == null) {
             return;
@@ -283,21 +329,42 @@ public final class QueryLog extends SparkListener {
             bytes = scan.selectedPartitions().totalFileSize();
         }
         long rows = metric(scan, "numOutputRows");
-        long needed = filters.isEmpty() ? rows : metric((SparkPlan) filters.get(0), "numOutputRows");
-        add("{" + asked + ",\"columns\":[" + columns + "],\"files_read\":" + files + ",\"bytes_read\":" + bytes
-            + ",\"rows_read\":" + rows + ",\"rows_needed\":" + (limited ? "null" : Long.toString(needed))
-            + ",\"started\":" + (end.time() - end.duration() / 1000000L) + ",\"seconds\":" + end.duration() / 1e9
-            + origin + "}");
+        long needed =
+                filters.isEmpty() ? rows : metric((SparkPlan) filters.get(0), "numOutputRows");
+        add(
+                "{"
+                        + asked
+                        + ",\"columns\":["
+                        + columns
+                        + "],\"files_read\":"
+                        + files
+                        + ",\"bytes_read\":"
+                        + bytes
+                        + ",\"rows_read\":"
+                        + rows
+                        + ",\"rows_needed\":"
+                        + (limited ? "null" : Long.toString(needed))
+                        + ",\"started\":"
+                        + (end.time() - end.duration() / 1000000L)
+                        + ",\"seconds\":"
+                        + end.duration() / 1e9
+                        + origin
+                        + "}");
     }
 
-    /** The conjuncts that people asked of this table: none that Spark derives from a join or Delta counts rows by. */
+    /**
+     * The conjuncts that people asked of this table: none that Spark derives from a join or Delta
+     * counts rows by.
+     */
     private static void addAsked(Expression condition, FileSourceScanExec scan, List out) {
         List found = new ArrayList();
         Skipstone.split(condition, found);
         for (int i = 0; i < found.size(); i++) {
             Expression conjunct = (Expression) found.get(i);
-            boolean derived = conjunct instanceof DynamicPruningExpression
-                || conjunct instanceof BloomFilterMightContain || conjunct.references().isEmpty();
+            boolean derived =
+                    conjunct instanceof DynamicPruningExpression
+                            || conjunct instanceof BloomFilterMightContain
+                            || conjunct.references().isEmpty();
             Iterator references = conjunct.references().iterator();
             while (references.hasNext()) {
                 derived |= ((Attribute) references.next()).name().startsWith("__delta_internal");
@@ -338,7 +405,10 @@ public final class QueryLog extends SparkListener {
         waitingBytes = 0L;
     }
 
-    /** Appends what waits in memory to the file; if that cannot be, it goes on waiting and the file is as before. */
+    /**
+     * Appends what waits in memory to the file; if that cannot be, it goes on waiting and the file
+     * is as before.
+     */
     public synchronized void spill() {
         if (waiting.isEmpty()) {
             return;
@@ -350,8 +420,14 @@ public final class QueryLog extends SparkListener {
         }
         try {
             Files.createDirectories(folder, only("rwx------"));
-            Set options = new HashSet(java.util.Arrays.asList(new Object[] {
-                StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND}));
+            Set options =
+                    new HashSet(
+                            java.util.Arrays.asList(
+                                    new Object[] {
+                                        StandardOpenOption.CREATE,
+                                        StandardOpenOption.WRITE,
+                                        StandardOpenOption.APPEND
+                                    }));
             FileChannel channel = FileChannel.open(file(), options, only("rw-------"));
             try {
                 long before = channel.size();
@@ -376,14 +452,18 @@ public final class QueryLog extends SparkListener {
 
     private static FileAttribute[] only(String permissions) {
         return new FileAttribute[] {
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))};
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
+        };
     }
 
     private Path file() {
         return folder.resolve(id + "." + number + ".jsonl");
     }
 
-    /** Closes the file, if there is one, so that Python may have it; returns lines that could not be written. */
+    /**
+     * Closes the file, if there is one, so that Python may have it; returns lines that could not be
+     * written.
+     */
     public synchronized String rotate() {
         spill();
         if (spilledBytes > 0L) {
@@ -402,7 +482,8 @@ public final class QueryLog extends SparkListener {
 
     private synchronized void drop(String reason, Throwable problem, int count) {
         Object before = dropped.get(reason);
-        dropped.put(reason, Long.valueOf((before == null ? 0L : ((Long) before).longValue()) + count));
+        dropped.put(
+                reason, Long.valueOf((before == null ? 0L : ((Long) before).longValue()) + count));
         tell(reason, problem);
     }
 
@@ -418,15 +499,24 @@ public final class QueryLog extends SparkListener {
         java.util.Iterator each = dropped.entrySet().iterator();
         while (each.hasNext()) {
             java.util.Map.Entry entry = (java.util.Map.Entry) each.next();
-            reasons.append(reasons.length() == 0 ? "" : ",").append(Skipstone.quote((String) entry.getKey()));
+            reasons.append(reasons.length() == 0 ? "" : ",")
+                    .append(Skipstone.quote((String) entry.getKey()));
             reasons.append(":").append(entry.getValue());
         }
         StringBuilder problems = new StringBuilder();
         java.util.Iterator all = told.iterator();
         while (all.hasNext()) {
-            problems.append(problems.length() == 0 ? "" : ",").append(Skipstone.quote((String) all.next()));
+            problems.append(problems.length() == 0 ? "" : ",")
+                    .append(Skipstone.quote((String) all.next()));
         }
-        return "{\"recorded\":" + recorded + ",\"waiting\":" + waiting.size() + ",\"dropped\":{" + reasons
-            + "},\"problems\":[" + problems + "]}";
+        return "{\"recorded\":"
+                + recorded
+                + ",\"waiting\":"
+                + waiting.size()
+                + ",\"dropped\":{"
+                + reasons
+                + "},\"problems\":["
+                + problems
+                + "]}";
     }
 }

@@ -1,16 +1,5 @@
 package skipstone;
 
-import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashMap;
-import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -43,29 +32,45 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimestampType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction1;
 
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
 /**
  * The driver-side shim: an optimizer rule that finds filtered scans of registered tables, asks
- * Python which of their files cannot match, and puts a file index over the remaining ones in
- * their place. Every decision is Python's; this class only carries questions and answers.
+ * Python which of their files cannot match, and puts a file index over the remaining ones in their
+ * place. Every decision is Python's; this class only carries questions and answers.
  *
- * Compiled at run time by the Janino compiler that Spark ships, hence plain Java without lambdas
+ * <p>Compiled at run time by the Janino compiler that Spark ships, hence plain Java without lambdas
  * and raw types at Scala's generic interfaces.
  *
- * The law: whatever goes wrong here or in Python, the scan is left as it was.
+ * <p>The law: whatever goes wrong here or in Python, the scan is left as it was.
  */
 public final class Skipstone {
     /** The session's setting that turns skipping off and on. */
     public static final String SWITCH = "spark.skipstone.enabled";
+
     static final Logger LOG = LoggerFactory.getLogger("skipstone");
+
     /** What lies in here, such as the query log, is no part of the table around it. */
     private static final String OWN_FOLDER = "/_skipstone/";
 
     /** Root path to table. A root that was looked at and holds no catalog maps to ABSENT. */
     private final ConcurrentHashMap tables = new ConcurrentHashMap();
+
     private final Table absent = new Table("", new String[0], new long[0], new long[0]);
     private volatile Function decider;
     private volatile Function discoverer;
@@ -81,22 +86,27 @@ public final class Skipstone {
     }
 
     /**
-     * @param decider takes a question as JSON, answers the skip bits as bytes, or a sentence that says why not
-     * @param discoverer takes a root path never seen before, and registers the table if it has a catalog;
-     *     null switches discovery off
+     * @param decider takes a question as JSON, answers the skip bits as bytes, or a sentence that
+     *     says why not
+     * @param discoverer takes a root path never seen before, and registers the table if it has a
+     *     catalog; null switches discovery off
      */
     public void connect(Function decider, Function discoverer) {
         this.decider = decider;
         this.discoverer = discoverer;
     }
 
-    /** What the catalog knows by file: the position of its entry, and the size and time it was made for. */
+    /**
+     * What the catalog knows by file: the position of its entry, and the size and time it was made
+     * for.
+     */
     public static final class Table {
         final String root;
         long version;
         final HashMap ordinals;
         final long[] sizes;
         final long[] times;
+
         /** Lower-case names that occur as name=value in the paths. */
         final java.util.Set partitions = new java.util.HashSet();
 
@@ -155,6 +165,7 @@ public final class Skipstone {
         public BitSet skipped = new BitSet();
         public LogicalRelation relation;
         public Expression condition;
+
         /** Whether somebody wants to know what was decided, and not only its result. */
         public boolean told;
 
@@ -172,13 +183,35 @@ public final class Skipstone {
 
         /** Everything but the bits, as JSON. */
         public String summary() {
-            return "{\"root\":" + quote(String.valueOf(root)) + ",\"version\":" + version + ",\"format\":" + quote(format)
-                + ",\"question\":" + (question.length() == 0 ? "null" : question) + ",\"failure\":" + quote(failure)
-                + ",\"files_total\":" + filesTotal + ",\"bytes_total\":" + bytesTotal
-                + ",\"files_offered\":" + filesOffered + ",\"bytes_offered\":" + bytesOffered
-                + ",\"files_kept\":" + filesKept + ",\"bytes_kept\":" + bytesKept
-                + ",\"files_unindexed\":" + filesUnindexed + ",\"bytes_unindexed\":" + bytesUnindexed
-                + ",\"partitions\":[" + partitions() + "]}";
+            return "{\"root\":"
+                    + quote(String.valueOf(root))
+                    + ",\"version\":"
+                    + version
+                    + ",\"format\":"
+                    + quote(format)
+                    + ",\"question\":"
+                    + (question.length() == 0 ? "null" : question)
+                    + ",\"failure\":"
+                    + quote(failure)
+                    + ",\"files_total\":"
+                    + filesTotal
+                    + ",\"bytes_total\":"
+                    + bytesTotal
+                    + ",\"files_offered\":"
+                    + filesOffered
+                    + ",\"bytes_offered\":"
+                    + bytesOffered
+                    + ",\"files_kept\":"
+                    + filesKept
+                    + ",\"bytes_kept\":"
+                    + bytesKept
+                    + ",\"files_unindexed\":"
+                    + filesUnindexed
+                    + ",\"bytes_unindexed\":"
+                    + bytesUnindexed
+                    + ",\"partitions\":["
+                    + partitions()
+                    + "]}";
         }
 
         /** The names of the columns that the table is partitioned by. */
@@ -186,7 +219,8 @@ public final class Skipstone {
             if (relation == null) {
                 return "";
             }
-            String[] names = ((HadoopFsRelation) relation.relation()).partitionSchema().fieldNames();
+            String[] names =
+                    ((HadoopFsRelation) relation.relation()).partitionSchema().fieldNames();
             StringBuilder out = new StringBuilder();
             for (int i = 0; i < names.length; i++) {
                 out.append(i == 0 ? "" : ",").append(quote(names[i]));
@@ -206,18 +240,28 @@ public final class Skipstone {
 
     /** How one kind of relation is looked at and replaced. */
     public interface Adapter {
-        /** The table's root; "" for a relation to leave alone, null for one this adapter does not know. */
+        /**
+         * The table's root; "" for a relation to leave alone, null for one this adapter does not
+         * know.
+         */
         String root(HadoopFsRelation relation);
 
-        /** The schema under which the files are read, with physical names; columns it lacks are not judged. */
+        /**
+         * The schema under which the files are read, with physical names; columns it lacks are not
+         * judged.
+         */
         String schema(HadoopFsRelation relation, Table table);
 
-        /** An index over the files that are not skipped, the same if none is; fills in the scan's figures. */
+        /**
+         * An index over the files that are not skipped, the same if none is; fills in the scan's
+         * figures.
+         */
         FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan);
 
         /**
-         * The root of a table whose scan belongs in the query log; "" for a scan that nobody asked for, such as
-         * one that copies the rows which a command leaves alone; null for one this adapter does not know.
+         * The root of a table whose scan belongs in the query log; "" for a scan that nobody asked
+         * for, such as one that copies the rows which a command leaves alone; null for one this
+         * adapter does not know.
          */
         String loggedRoot(HadoopFsRelation relation, boolean writing);
 
@@ -268,7 +312,10 @@ public final class Skipstone {
         LOG.warn(sentence);
     }
 
-    /** The registered table at or above a root path, or null. Unknown roots are looked at once a minute. */
+    /**
+     * The registered table at or above a root path, or null. Unknown roots are looked at once a
+     * minute.
+     */
     public Table lookup(String root) {
         if (root.contains(OWN_FOLDER)) {
             return null;
@@ -341,15 +388,24 @@ public final class Skipstone {
     }
 
     /** The same scan, of the files of another index. */
-    public static LogicalRelation reading(LogicalRelation scan, HadoopFsRelation relation, FileIndex index) {
-        HadoopFsRelation other = new HadoopFsRelation(
-            index, relation.partitionSchema(), relation.dataSchema(), relation.bucketSpec(),
-            relation.fileFormat(), relation.options(), relation.sparkSession());
+    public static LogicalRelation reading(
+            LogicalRelation scan, HadoopFsRelation relation, FileIndex index) {
+        HadoopFsRelation other =
+                new HadoopFsRelation(
+                        index,
+                        relation.partitionSchema(),
+                        relation.dataSchema(),
+                        relation.bucketSpec(),
+                        relation.fileFormat(),
+                        relation.options(),
+                        relation.sparkSession());
         return new LogicalRelation(
-            other, scan.output(), scan.catalogTable(), scan.isStreaming(), scan.stream());
+                other, scan.output(), scan.catalogTable(), scan.isStreaming(), scan.stream());
     }
 
-    /** Puts the rule behind all rules of a session, those of others included, unless it is there. */
+    /**
+     * Puts the rule behind all rules of a session, those of others included, unless it is there.
+     */
     public void install(org.apache.spark.sql.classic.SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {
@@ -362,7 +418,8 @@ public final class Skipstone {
     public void uninstall(org.apache.spark.sql.classic.SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {
-            methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().filterNot(new IsRule(rule)));
+            methods.extraOptimizations_$eq(
+                    (Seq) methods.extraOptimizations().filterNot(new IsRule(rule)));
         }
     }
 
@@ -386,9 +443,9 @@ public final class Skipstone {
     }
 
     /**
-     * Sessions made by newSession() start without the rules of their parent but share its extensions.
-     * Spark asks the extensions for rules whenever it lists a session's batches, just before it looks at
-     * the session's own extra rules: the moment to install ours there.
+     * Sessions made by newSession() start without the rules of their parent but share its
+     * extensions. Spark asks the extensions for rules whenever it lists a session's batches, just
+     * before it looks at the session's own extra rules: the moment to install ours there.
      */
     static final class Installer extends AbstractFunction1 {
         private final Skipstone shim;
@@ -409,10 +466,15 @@ public final class Skipstone {
         return new Installer(this);
     }
 
-    /** Delta prepares the scans of subqueries only with those of the query around them, so both are looked at. */
+    /**
+     * Delta prepares the scans of subqueries only with those of the query around them, so both are
+     * looked at.
+     */
     LogicalPlan rewrite(LogicalPlan plan) {
         LogicalPlan done = rewriteScans(plan);
-        return done.containsPattern(SUBQUERY) ? (LogicalPlan) done.mapExpressions(new Inside(this)) : done;
+        return done.containsPattern(SUBQUERY)
+                ? (LogicalPlan) done.mapExpressions(new Inside(this))
+                : done;
     }
 
     private static final scala.Enumeration.Value SUBQUERY = TreePattern.PLAN_EXPRESSION();
@@ -457,7 +519,8 @@ public final class Skipstone {
             return scan;
         }
         HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-        if (relation.location() instanceof Pruned || !(relation.fileFormat() instanceof ParquetFileFormat)) {
+        if (relation.location() instanceof Pruned
+                || !(relation.fileFormat() instanceof ParquetFileFormat)) {
             return scan;
         }
         Scan record = new Scan();
@@ -468,7 +531,9 @@ public final class Skipstone {
                 String root = adapter.root(relation);
                 if (root != null) {
                     Table table = root.length() == 0 ? null : lookup(root);
-                    return table == null ? scan : ask(adapter, table, scan, relation, condition, record);
+                    return table == null
+                            ? scan
+                            : ask(adapter, table, scan, relation, condition, record);
                 }
             }
         } catch (VirtualMachineError fatal) {
@@ -504,8 +569,13 @@ public final class Skipstone {
     }
 
     private LogicalRelation ask(
-            Adapter adapter, Table table, LogicalRelation scan, HadoopFsRelation relation, Expression condition,
-            Scan record) throws Exception {
+            Adapter adapter,
+            Table table,
+            LogicalRelation scan,
+            HadoopFsRelation relation,
+            Expression condition,
+            Scan record)
+            throws Exception {
         record.root = table.root;
         record.version = table.version;
         record.relation = scan;
@@ -536,8 +606,10 @@ public final class Skipstone {
         recorder.set(scans);
         try {
             org.apache.spark.sql.classic.SparkSession session = frame.sparkSession();
-            QueryExecution execution = session.sessionState().executePlan(
-                frame.queryExecution().logical(), CommandExecutionMode.SKIP());
+            QueryExecution execution =
+                    session.sessionState()
+                            .executePlan(
+                                    frame.queryExecution().logical(), CommandExecutionMode.SKIP());
             execution.optimizedPlan();
         } finally {
             recorder.remove();
@@ -545,7 +617,10 @@ public final class Skipstone {
         return scans;
     }
 
-    /** How many rows of a scan satisfy its filter; conditions that depend on other plans are left out. */
+    /**
+     * How many rows of a scan satisfy its filter; conditions that depend on other plans are left
+     * out.
+     */
     public long rowsNeeded(Scan record) {
         List conjuncts = new ArrayList();
         split(record.condition, conjuncts);
@@ -556,28 +631,37 @@ public final class Skipstone {
                 condition = condition == null ? conjunct : new And(condition, conjunct);
             }
         }
-        LogicalPlan plan = condition == null ? record.relation : new Filter(condition, record.relation);
+        LogicalPlan plan =
+                condition == null ? record.relation : new Filter(condition, record.relation);
         org.apache.spark.sql.classic.SparkSession session =
-            (org.apache.spark.sql.classic.SparkSession) ((HadoopFsRelation) record.relation.relation()).sparkSession();
+                (org.apache.spark.sql.classic.SparkSession)
+                        ((HadoopFsRelation) record.relation.relation()).sparkSession();
         return org.apache.spark.sql.classic.Dataset.ofRows(session, plan).count();
     }
 
     // ----------------------------------------------------------- the query log
 
     /**
-     * A scan that was made, as members of a JSON object: "question" and "files_total"; null when it is no scan of a
-     * registered table, or one that skipstone or a command made for itself.
+     * A scan that was made, as members of a JSON object: "question" and "files_total"; null when it
+     * is no scan of a registered table, or one that skipstone or a command made for itself.
      */
-    public String logged(HadoopFsRelation scanned, List conjuncts, boolean writing) throws Exception {
+    public String logged(HadoopFsRelation scanned, List conjuncts, boolean writing)
+            throws Exception {
         HadoopFsRelation relation = scanned;
         if (scanned.location() instanceof PrunedFiles) {
             PrunedFiles pruned = (PrunedFiles) scanned.location();
             if (pruned.table.version == 0L) {
                 return null;
             }
-            relation = new HadoopFsRelation(
-                pruned.files, scanned.partitionSchema(), scanned.dataSchema(), scanned.bucketSpec(),
-                scanned.fileFormat(), scanned.options(), scanned.sparkSession());
+            relation =
+                    new HadoopFsRelation(
+                            pruned.files,
+                            scanned.partitionSchema(),
+                            scanned.dataSchema(),
+                            scanned.bucketSpec(),
+                            scanned.fileFormat(),
+                            scanned.options(),
+                            scanned.sparkSession());
         }
         if (!(relation.fileFormat() instanceof ParquetFileFormat)) {
             return null;
@@ -587,9 +671,13 @@ public final class Skipstone {
             String root = adapter.loggedRoot(relation, writing);
             if (root != null) {
                 Table table = root.length() == 0 ? null : lookup(root);
-                return table == null ? null : "\"question\":"
-                    + question(table, relation, conjuncts, adapter.schema(relation, table))
-                    + ",\"files_total\":" + adapter.filesTotal(relation);
+                return table == null
+                        ? null
+                        : "\"question\":"
+                                + question(
+                                        table, relation, conjuncts, adapter.schema(relation, table))
+                                + ",\"files_total\":"
+                                + adapter.filesTotal(relation);
             }
         }
         return null;
@@ -598,17 +686,24 @@ public final class Skipstone {
     // ------------------------------------------------------------ the question
 
     /**
-     * Settings that change what Spark reads from the same bytes. Statistics hold for one set of them. Reading
-     * columns by number is not among them, for Delta switches it on and such columns are never judged.
+     * Settings that change what Spark reads from the same bytes. Statistics hold for one set of
+     * them. Reading columns by number is not among them, for Delta switches it on and such columns
+     * are never judged.
      */
     private static final String[] READER_SETTINGS = {
-        "spark.sql.parquet.binaryAsString", "spark.sql.parquet.int96AsTimestamp",
-        "spark.sql.parquet.int96TimestampConversion", "spark.sql.parquet.datetimeRebaseModeInRead",
+        "spark.sql.parquet.binaryAsString",
+        "spark.sql.parquet.int96AsTimestamp",
+        "spark.sql.parquet.int96TimestampConversion",
+        "spark.sql.parquet.datetimeRebaseModeInRead",
         "spark.sql.parquet.int96RebaseModeInRead",
-        "spark.sql.legacy.parquet.nanosAsLong", "spark.sql.parquet.inferTimestampNTZ.enabled",
-        "spark.sql.caseSensitive", "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing",
+        "spark.sql.legacy.parquet.nanosAsLong",
+        "spark.sql.parquet.inferTimestampNTZ.enabled",
+        "spark.sql.caseSensitive",
+        "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing",
         // Whether CHAR values that are stored without their trailing spaces are read with them.
-        "spark.sql.legacy.charVarcharAsString", "spark.sql.readSideCharPadding"};
+        "spark.sql.legacy.charVarcharAsString",
+        "spark.sql.readSideCharPadding"
+    };
 
     /** When set, timestamps that are stored as INT96 are converted by the session's time zone. */
     private static final String CONVERSION = "spark.sql.parquet.int96TimestampConversion";
@@ -639,7 +734,8 @@ public final class Skipstone {
             String option = String.valueOf(options.next());
             for (int i = 0; i < READER_OPTIONS.length; i++) {
                 if (option.equalsIgnoreCase(READER_OPTIONS[i])) {
-                    throw new IllegalStateException("the read option " + option + " changes what is read");
+                    throw new IllegalStateException(
+                            "the read option " + option + " changes what is read");
                 }
             }
         }
@@ -647,19 +743,39 @@ public final class Skipstone {
         StringBuilder unusable = new StringBuilder("[");
         for (int i = 0; i < conjuncts.size(); i++) {
             Expression conjunct = (Expression) conjuncts.get(i);
-            String code = !conjunct.deterministic() ? "NON_DETERMINISTIC" : hasPlan(conjunct) ? "SUBQUERY" : null;
+            String code =
+                    !conjunct.deterministic()
+                            ? "NON_DETERMINISTIC"
+                            : hasPlan(conjunct) ? "SUBQUERY" : null;
             if (code == null) {
                 usable.append(usable.length() == 1 ? "" : ",");
                 usable.append(CatalystJson.write(conjunct));
             } else {
                 unusable.append(unusable.length() == 1 ? "" : ",");
-                unusable.append("[").append(quote(code)).append(",").append(quote(conjunct.toString())).append("]");
+                unusable.append("[")
+                        .append(quote(code))
+                        .append(",")
+                        .append(quote(conjunct.toString()))
+                        .append("]");
             }
         }
         SQLConf conf =
-            ((org.apache.spark.sql.classic.SparkSession) relation.sparkSession()).sessionState().conf();
-        return "{\"root\":" + quote(table.root) + ",\"version\":" + table.version + ",\"conjuncts\":" + usable
-            + "],\"unusable\":" + unusable + "],\"settings\":" + settings(conf) + ",\"schema\":" + quote(schema) + "}";
+                ((org.apache.spark.sql.classic.SparkSession) relation.sparkSession())
+                        .sessionState()
+                        .conf();
+        return "{\"root\":"
+                + quote(table.root)
+                + ",\"version\":"
+                + table.version
+                + ",\"conjuncts\":"
+                + usable
+                + "],\"unusable\":"
+                + unusable
+                + "],\"settings\":"
+                + settings(conf)
+                + ",\"schema\":"
+                + quote(schema)
+                + "}";
     }
 
     public static void split(Expression condition, List out) {
@@ -703,20 +819,21 @@ public final class Skipstone {
     // --------------------------------------------------------- plain file lists
 
     /** Marks an index that skipstone has already pruned. */
-    public interface Pruned {
-    }
+    public interface Pruned {}
 
     static final class FilesAdapter implements Adapter {
         public String root(HadoopFsRelation relation) {
             FileIndex location = relation.location();
-            if (!(location instanceof PartitioningAwareFileIndex || location instanceof CatalogFileIndex)) {
+            if (!(location instanceof PartitioningAwareFileIndex
+                    || location instanceof CatalogFileIndex)) {
                 return null;
             }
             Seq roots = (Seq) location.rootPaths();
             if (roots.isEmpty()) {
                 return null;
             }
-            // Of a table whose partitions were chosen from a metastore, the roots are these partitions.
+            // Of a table whose partitions were chosen from a metastore, the roots are these
+            // partitions.
             Path common = (Path) roots.head();
             Iterator others = roots.iterator();
             while (others.hasNext()) {
@@ -733,9 +850,9 @@ public final class Skipstone {
         }
 
         /**
-         * A partition's value follows from its path only when the table's root is what is read, and read as
-         * partitioned. A metastore may say otherwise, and where a path is not looked at, a column of that name
-         * may be stored in the files.
+         * A partition's value follows from its path only when the table's root is what is read, and
+         * read as partitioned. A metastore may say otherwise, and where a path is not looked at, a
+         * column of that name may be stored in the files.
          */
         public String schema(HadoopFsRelation relation, Table table) {
             Seq roots = (Seq) relation.location().rootPaths();
@@ -757,7 +874,8 @@ public final class Skipstone {
         public long filesTotal(HadoopFsRelation relation) {
             FileIndex location = relation.location();
             return location instanceof PartitioningAwareFileIndex
-                ? ((PartitioningAwareFileIndex) location).allFiles().size() : location.inputFiles().length;
+                    ? ((PartitioningAwareFileIndex) location).allFiles().size()
+                    : location.inputFiles().length;
         }
 
         public FileIndex prune(HadoopFsRelation relation, Table table, BitSet skip, Scan scan) {
@@ -814,8 +932,9 @@ public final class Skipstone {
     private static final String ZONED = "skipstone.zoned";
 
     /**
-     * The schema with a mark at the timestamps among the partition columns: they are read from text, most of it
-     * without a zone, in the session's time zone. Nothing that was seen in one session holds in another.
+     * The schema with a mark at the timestamps among the partition columns: they are read from
+     * text, most of it without a zone, in the session's time zone. Nothing that was seen in one
+     * session holds in another.
      */
     public static StructType marked(StructType schema, StructType partitions) {
         java.util.Set zoned = new java.util.HashSet();
@@ -832,8 +951,15 @@ public final class Skipstone {
         for (int i = 0; i < fields.length; i++) {
             StructField field = fields[i];
             if (zoned.contains(field.name().toLowerCase(java.util.Locale.ROOT))) {
-                fields[i] = new StructField(field.name(), field.dataType(), field.nullable(),
-                    new MetadataBuilder().withMetadata(field.metadata()).putBoolean(ZONED, true).build());
+                fields[i] =
+                        new StructField(
+                                field.name(),
+                                field.dataType(),
+                                field.nullable(),
+                                new MetadataBuilder()
+                                        .withMetadata(field.metadata())
+                                        .putBoolean(ZONED, true)
+                                        .build());
             }
         }
         return new StructType(fields);
@@ -885,7 +1011,10 @@ public final class Skipstone {
 
         int entry(FileStatus file) {
             String path = file.getPath().toString();
-            String key = path.startsWith(table.root + "/") ? path.substring(table.root.length() + 1) : path;
+            String key =
+                    path.startsWith(table.root + "/")
+                            ? path.substring(table.root.length() + 1)
+                            : path;
             return table.find(key, file.getLen(), file.getModificationTime());
         }
 
@@ -894,7 +1023,8 @@ public final class Skipstone {
             Iterator directories = files.listFiles(partitionFilters, dataFilters).iterator();
             while (directories.hasNext()) {
                 PartitionDirectory directory = (PartitionDirectory) directories.next();
-                scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
+                scala.collection.mutable.ListBuffer kept =
+                        new scala.collection.mutable.ListBuffer();
                 Iterator statuses = directory.files().iterator();
                 while (statuses.hasNext()) {
                     FileStatusWithMetadata status = (FileStatusWithMetadata) statuses.next();
@@ -920,7 +1050,11 @@ public final class Skipstone {
             while (directories.hasNext()) {
                 Iterator statuses = ((PartitionDirectory) directories.next()).files().iterator();
                 while (statuses.hasNext()) {
-                    out.add(((FileStatusWithMetadata) statuses.next()).getPath().toUri().toString());
+                    out.add(
+                            ((FileStatusWithMetadata) statuses.next())
+                                    .getPath()
+                                    .toUri()
+                                    .toString());
                 }
             }
             return (String[]) out.toArray(new String[out.size()]);
@@ -943,8 +1077,10 @@ public final class Skipstone {
         }
 
         public boolean equals(Object other) {
-            return other instanceof PrunedFiles && ((PrunedFiles) other).files.equals(files)
-                && ((PrunedFiles) other).skip.equals(skip) && ((PrunedFiles) other).table == table;
+            return other instanceof PrunedFiles
+                    && ((PrunedFiles) other).files.equals(files)
+                    && ((PrunedFiles) other).skip.equals(skip)
+                    && ((PrunedFiles) other).table == table;
         }
 
         public int hashCode() {
@@ -973,12 +1109,17 @@ public final class Skipstone {
         }
     }
 
-    /** Schemes of object stores that show a file when it is closed, as Delta's own log stores have it too. */
-    private static final List WHOLE = java.util.Arrays.asList(new String[] {"s3", "s3a", "s3n", "gs"});
+    /**
+     * Schemes of object stores that show a file when it is closed, as Delta's own log stores have
+     * it too.
+     */
+    private static final List WHOLE =
+            java.util.Arrays.asList(new String[] {"s3", "s3a", "s3n", "gs"});
 
     /**
-     * Writes a new file. Where a file is seen only when it is closed, it goes straight to its name: there a rename
-     * would be a copy that others can see half done. Elsewhere it is written under a name of its own and renamed.
+     * Writes a new file. Where a file is seen only when it is closed, it goes straight to its name:
+     * there a rename would be a copy that others can see half done. Elsewhere it is written under a
+     * name of its own and renamed.
      */
     public void write(Configuration conf, String path, byte[] bytes) throws Exception {
         Path target = new Path(path);
@@ -989,7 +1130,10 @@ public final class Skipstone {
             return;
         }
         fs.mkdirs(target.getParent());
-        Path draft = new Path(target.getParent(), "." + target.getName() + "." + UUID.randomUUID() + ".draft");
+        Path draft =
+                new Path(
+                        target.getParent(),
+                        "." + target.getName() + "." + UUID.randomUUID() + ".draft");
         boolean moved = false;
         try {
             put(fs, draft, bytes);
@@ -1011,7 +1155,8 @@ public final class Skipstone {
     }
 
     /** Some file systems do not rename to a name that is taken. By the same bytes it may be. */
-    private boolean move(Configuration conf, FileSystem fs, Path draft, Path target, byte[] bytes) throws Exception {
+    private boolean move(Configuration conf, FileSystem fs, Path draft, Path target, byte[] bytes)
+            throws Exception {
         if (fs.rename(draft, target)) {
             return true;
         }
@@ -1043,9 +1188,9 @@ public final class Skipstone {
     }
 
     /**
-     * Deletes drafts of writers that died, in the folder of a file that was just written. A draft is written
-     * in one go, so one that is older than this file by so much has nobody who writes it any more. Both times
-     * are those of the file system, whose clock need not be ours.
+     * Deletes drafts of writers that died, in the folder of a file that was just written. A draft
+     * is written in one go, so one that is older than this file by so much has nobody who writes it
+     * any more. Both times are those of the file system, whose clock need not be ours.
      */
     public int sweepDrafts(Configuration conf, String path, long millis) throws Exception {
         Path written = new Path(path);
@@ -1081,7 +1226,10 @@ public final class Skipstone {
         return out;
     }
 
-    /** "f" for a file; "d" and, after NULs, each name behind its own letter for a directory; null for nothing. */
+    /**
+     * "f" for a file; "d" and, after NULs, each name behind its own letter for a directory; null
+     * for nothing.
+     */
     public String listing(Configuration conf, String path) throws Exception {
         Path target = new Path(path);
         FileSystem fs = target.getFileSystem(conf);
@@ -1095,7 +1243,9 @@ public final class Skipstone {
         java.util.Arrays.sort(found);
         StringBuilder out = new StringBuilder("d");
         for (int i = 0; i < found.length; i++) {
-            out.append('\0').append(found[i].isDirectory() ? 'd' : 'f').append(found[i].getPath().getName());
+            out.append('\0')
+                    .append(found[i].isDirectory() ? 'd' : 'f')
+                    .append(found[i].getPath().getName());
         }
         return out.toString();
     }

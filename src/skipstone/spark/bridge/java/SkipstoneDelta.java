@@ -1,10 +1,5 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.Metadata;
@@ -16,16 +11,24 @@ import org.apache.spark.sql.delta.stats.DeltaScan;
 import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 /**
- * Delta scans. Delta, or SkipstoneEarly, has chosen the files before skipstone's rule runs, and Delta applies deletion
- * vectors afterwards on anything that is one of its own indexes. So the answer is a prepared
- * Delta index over fewer files, never a wrapper: a wrapper would bring deleted rows back.
+ * Delta scans. Delta, or SkipstoneEarly, has chosen the files before skipstone's rule runs, and
+ * Delta applies deletion vectors afterwards on anything that is one of its own indexes. So the
+ * answer is a prepared Delta index over fewer files, never a wrapper: a wrapper would bring deleted
+ * rows back.
  *
- * Only prepared scans are touched. UPDATE, DELETE, MERGE, change feeds and streams use other
+ * <p>Only prepared scans are touched. UPDATE, DELETE, MERGE, change feeds and streams use other
  * indexes, and the reads of a transaction are recorded before the rule runs.
  */
 public final class SkipstoneDelta implements Skipstone.Adapter {
@@ -39,13 +42,21 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
 
     public String schema(HadoopFsRelation relation, Skipstone.Table table) {
         FileIndex location = relation.location();
-        Metadata metadata = location instanceof PreparedDeltaFileIndex
-            ? ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot().metadata()
-            : ((TahoeFileIndex) location).metadata();
-        return Skipstone.markedJson(metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
+        Metadata metadata =
+                location instanceof PreparedDeltaFileIndex
+                        ? ((PreparedDeltaFileIndex) location)
+                                .preparedScan()
+                                .scannedSnapshot()
+                                .metadata()
+                        : ((TahoeFileIndex) location).metadata();
+        return Skipstone.markedJson(
+                metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
-    /** UPDATE, DELETE and MERGE look for their rows in a batch of files; what they write comes from another scan. */
+    /**
+     * UPDATE, DELETE and MERGE look for their rows in a batch of files; what they write comes from
+     * another scan.
+     */
     public String loggedRoot(HadoopFsRelation relation, boolean writing) {
         FileIndex location = relation.location();
         if (location instanceof TahoeBatchFileIndex && !writing) {
@@ -56,7 +67,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     }
 
     private static final java.util.List SEARCHES =
-        java.util.Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
+            java.util.Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
 
     public long filesTotal(HadoopFsRelation relation) {
         FileIndex location = relation.location();
@@ -82,7 +93,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
             for (int i = 0; i < conjuncts.size(); i++) {
                 filters.addOne(conjuncts.get(i));
             }
-            DeltaScan found = preparedScan().scannedSnapshot().filesForScan(filters.toList(), false);
+            DeltaScan found =
+                    preparedScan().scannedSnapshot().filesForScan(filters.toList(), false);
             return new ByDelta(this, found);
         }
     }
@@ -90,11 +102,18 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     /** Files that Delta has chosen, and of which the catalog skips none. */
     static final class ByDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
         ByDelta(PreparedDeltaFileIndex of, DeltaScan scan) {
-            super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, of.versionScanned());
+            super(
+                    of.spark(),
+                    of.deltaLog(),
+                    of.path(),
+                    of.catalogTableOpt(),
+                    scan,
+                    of.versionScanned());
         }
     }
 
-    public FileIndex prune(HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+    public FileIndex prune(
+            HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
         scan.format = "delta";
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
         Seq kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
@@ -113,15 +132,30 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         DeltaScan before = prepared.preparedScan();
         scan.filesTotal = known(before.total().files(), scan.filesOffered);
         scan.bytesTotal = known(before.total().bytesCompressed(), scan.bytesOffered);
-        DataSize scanned = new DataSize(
-            Option.apply(Long.valueOf(scan.bytesKept)), Option.empty(), Option.apply(Long.valueOf(scan.filesKept)),
-            Option.empty());
-        DeltaScan after = new DeltaScan(
-            before.version(), kept, before.total(), before.partition(), scanned, before.scannedSnapshot(),
-            before.partitionFilters(), before.dataFilters(), before.partitionLikeDataFilters(),
-            before.rewrittenPartitionLikeDataFilters(), before.unusedFilters(), before.scanDurationMs(),
-            before.dataSkippingType());
-        return scan.filesKept == scan.filesOffered ? prepared : new PrunedDelta(prepared, after, table, skip);
+        DataSize scanned =
+                new DataSize(
+                        Option.apply(Long.valueOf(scan.bytesKept)),
+                        Option.empty(),
+                        Option.apply(Long.valueOf(scan.filesKept)),
+                        Option.empty());
+        DeltaScan after =
+                new DeltaScan(
+                        before.version(),
+                        kept,
+                        before.total(),
+                        before.partition(),
+                        scanned,
+                        before.scannedSnapshot(),
+                        before.partitionFilters(),
+                        before.dataFilters(),
+                        before.partitionLikeDataFilters(),
+                        before.rewrittenPartitionLikeDataFilters(),
+                        before.unusedFilters(),
+                        before.scanDurationMs(),
+                        before.dataSkippingType());
+        return scan.filesKept == scan.filesOffered
+                ? prepared
+                : new PrunedDelta(prepared, after, table, skip);
     }
 
     private static long known(Option value, long otherwise) {
@@ -137,8 +171,12 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return out;
     }
 
-    /** The files that are not skipped; those that Delta leaves out by itself, if it is known, are not offered. */
-    static Seq keep(Seq files, Set byDelta, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+    /**
+     * The files that are not skipped; those that Delta leaves out by itself, if it is known, are
+     * not offered.
+     */
+    static Seq keep(
+            Seq files, Set byDelta, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
         scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
         Iterator all = files.iterator();
         while (all.hasNext()) {
@@ -159,11 +197,18 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     static final class PrunedDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
         private final Skipstone.Table table;
         private final BitSet skip;
+
         /** Whether Delta has not looked for files at all. */
         private final boolean alone;
 
         PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Skipstone.Table table, BitSet skip) {
-            super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, of.versionScanned());
+            super(
+                    of.spark(),
+                    of.deltaLog(),
+                    of.path(),
+                    of.catalogTableOpt(),
+                    scan,
+                    of.versionScanned());
             this.table = table;
             this.skip = skip;
             this.alone = of instanceof Everything;

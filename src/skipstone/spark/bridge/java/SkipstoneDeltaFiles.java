@@ -1,6 +1,5 @@
 package skipstone;
 
-import java.util.BitSet;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
@@ -8,8 +7,11 @@ import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.Metadata;
+
 import scala.Option;
 import scala.Product;
+
+import java.util.BitSet;
 
 /** Files of a Delta table: those of a snapshot, or some that are written but not committed yet. */
 public final class SkipstoneDeltaFiles extends SkipstoneFiles {
@@ -22,7 +24,8 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         this.files = files;
         for (int i = 0; i < files.length; i++) {
             Path path = new Path(java.net.URI.create(files[i].path()));
-            String absolute = (path.isAbsolute() ? path : new Path(snapshot.dataPath(), path)).toString();
+            String absolute =
+                    (path.isAbsolute() ? path : new Path(snapshot.dataPath(), path)).toString();
             add(files[i].path(), absolute, files[i].size(), files[i].modificationTime());
         }
     }
@@ -46,14 +49,18 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
 
     public String schema() {
         Metadata metadata = snapshot.metadata();
-        return Skipstone.markedJson(metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
+        return Skipstone.markedJson(
+                metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
     public String partitionSchema() {
         return snapshot.metadata().partitionSchema().json();
     }
 
-    /** The partition that each file belongs to, as JSON of its values; the same text for the same partition. */
+    /**
+     * The partition that each file belongs to, as JSON of its values; the same text for the same
+     * partition.
+     */
     public byte[] partitions() throws Exception {
         String[] out = new String[files.length];
         for (int i = 0; i < files.length; i++) {
@@ -84,13 +91,15 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
             some.addOne(deletedToo ? with(files[i], "deletionVector", null) : files[i]);
         }
-        // Delta takes whatever session is active; the settings of this one decide how files are split.
+        // Delta takes whatever session is active; the settings of this one decide how files are
+        // split.
         Option before = org.apache.spark.sql.SparkSession.getActiveSession();
         org.apache.spark.sql.SparkSession.setActiveSession(session);
         try {
             DeltaLog log = DeltaLog.forTable(session, snapshot.dataPath());
             // The name keeps these scans out of the query log.
-            return (Dataset) log.createDataFrame(snapshot, some.toList(), false, Option.apply("skipstone"));
+            return (Dataset)
+                    log.createDataFrame(snapshot, some.toList(), false, Option.apply("skipstone"));
         } finally {
             restore(before);
         }
@@ -98,19 +107,26 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
 
     public static void restore(Option session) {
         if (session.isDefined()) {
-            org.apache.spark.sql.SparkSession.setActiveSession((org.apache.spark.sql.SparkSession) session.get());
+            org.apache.spark.sql.SparkSession.setActiveSession(
+                    (org.apache.spark.sql.SparkSession) session.get());
         } else {
             org.apache.spark.sql.SparkSession.clearActiveSession();
         }
     }
 
-    /** A copy with one field changed. By reflection, for Janino cannot compile calls of AddFile's constructor. */
+    /**
+     * A copy with one field changed. By reflection, for Janino cannot compile calls of AddFile's
+     * constructor.
+     */
     public static AddFile with(AddFile file, String name, Object value) {
         try {
             Product product = (Product) file;
             Object[] fields = new Object[product.productArity()];
             for (int i = 0; i < fields.length; i++) {
-                fields[i] = product.productElementName(i).equals(name) ? value : product.productElement(i);
+                fields[i] =
+                        product.productElementName(i).equals(name)
+                                ? value
+                                : product.productElement(i);
             }
             java.lang.reflect.Constructor[] constructors = AddFile.class.getConstructors();
             for (int i = 0; i < constructors.length; i++) {

@@ -1,8 +1,5 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.List;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.classic.Dataset;
@@ -10,15 +7,20 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.OptimisticTransaction;
 import org.apache.spark.sql.delta.actions.AddFile;
+
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
 /**
- * One rewrite of files of a Delta table: begin, write, and then either commit or abandon. What is written
- * is no part of the table until the commit, which replaces the chosen files by the new ones at once, as a
- * rearrangement (dataChange = false). Delta refuses the commit when somebody else removed or changed one
- * of the chosen files meanwhile; files that others added stay.
+ * One rewrite of files of a Delta table: begin, write, and then either commit or abandon. What is
+ * written is no part of the table until the commit, which replaces the chosen files by the new ones
+ * at once, as a rearrangement (dataChange = false). Delta refuses the commit when somebody else
+ * removed or changed one of the chosen files meanwhile; files that others added stay.
  */
 public final class SkipstoneRewrite {
     private SkipstoneDeltaFiles before;
@@ -26,8 +28,7 @@ public final class SkipstoneRewrite {
     private OptimisticTransaction transaction;
     private BitSet chosen;
 
-    public SkipstoneRewrite() {
-    }
+    public SkipstoneRewrite() {}
 
     public SkipstoneDeltaFiles begin(SparkSession session, String root) {
         Option active = org.apache.spark.sql.SparkSession.getActiveSession();
@@ -45,7 +46,9 @@ public final class SkipstoneRewrite {
         return before.live(session, places);
     }
 
-    /** Table properties and features, as JSON, for the checks that come before anything is written. */
+    /**
+     * Table properties and features, as JSON, for the checks that come before anything is written.
+     */
     public String properties() throws Exception {
         java.util.Map out = new java.util.TreeMap();
         Iterator entries = before.snapshot().metadata().configuration().iterator();
@@ -56,13 +59,18 @@ public final class SkipstoneRewrite {
         return CatalystJson.text(out);
     }
 
-    /** Writes the rows as new files, which replace the files at the chosen places once committed. */
+    /**
+     * Writes the rows as new files, which replace the files at the chosen places once committed.
+     */
     public SkipstoneDeltaFiles write(SparkSession session, Dataset rows, byte[] places) {
         chosen = BitSet.valueOf(places);
         Option active = org.apache.spark.sql.SparkSession.getActiveSession();
         org.apache.spark.sql.SparkSession.setActiveSession(session);
         try {
-            transaction = before.snapshot().deltaLog().startTransaction(Option.empty(), Option.apply(before.snapshot()));
+            transaction =
+                    before.snapshot()
+                            .deltaLog()
+                            .startTransaction(Option.empty(), Option.apply(before.snapshot()));
             transaction.trackFilesRead(chosenFiles());
             Seq actions = transaction.writeFiles(rows, Option.empty(), true, Skipstone.emptySeq());
             List files = new ArrayList();
@@ -73,7 +81,10 @@ public final class SkipstoneRewrite {
                     files.add(action);
                 }
             }
-            written = new SkipstoneDeltaFiles(before.snapshot(), (AddFile[]) files.toArray(new AddFile[files.size()]));
+            written =
+                    new SkipstoneDeltaFiles(
+                            before.snapshot(),
+                            (AddFile[]) files.toArray(new AddFile[files.size()]));
             return written;
         } finally {
             SkipstoneDeltaFiles.restore(active);
@@ -88,21 +99,31 @@ public final class SkipstoneRewrite {
         return out.toList();
     }
 
-    /** Replaces the chosen files by the written ones in one commit and returns the table's new version. */
+    /**
+     * Replaces the chosen files by the written ones in one commit and returns the table's new
+     * version.
+     */
     public long commit(SparkSession session) {
         Option active = org.apache.spark.sql.SparkSession.getActiveSession();
         org.apache.spark.sql.SparkSession.setActiveSession(session);
         try {
             scala.collection.mutable.ListBuffer actions = new scala.collection.mutable.ListBuffer();
             for (int i = 0; i < written.paths.size(); i++) {
-                actions.addOne(SkipstoneDeltaFiles.with(written.file(i), "dataChange", Boolean.FALSE));
+                actions.addOne(
+                        SkipstoneDeltaFiles.with(written.file(i), "dataChange", Boolean.FALSE));
             }
             long now = System.currentTimeMillis();
             for (int i = chosen.nextSetBit(0); i >= 0; i = chosen.nextSetBit(i + 1)) {
                 actions.addOne(before.file(i).removeWithTimestamp(now, false));
             }
-            return transaction.commit(actions.toList(), new org.apache.spark.sql.delta.DeltaOperations$Optimize(
-                Skipstone.emptySeq(), Skipstone.emptySeq(), false, Option.empty(), false));
+            return transaction.commit(
+                    actions.toList(),
+                    new org.apache.spark.sql.delta.DeltaOperations$Optimize(
+                            Skipstone.emptySeq(),
+                            Skipstone.emptySeq(),
+                            false,
+                            Option.empty(),
+                            false));
         } finally {
             SkipstoneDeltaFiles.restore(active);
         }
@@ -114,7 +135,9 @@ public final class SkipstoneRewrite {
         org.apache.spark.sql.SparkSession.setActiveSession(session);
         try {
             SkipstoneDeltaFiles now = SkipstoneDeltaFiles.newest(before.snapshot().deltaLog());
-            boolean there = !java.util.Collections.disjoint(new java.util.HashSet(now.paths), written.paths);
+            boolean there =
+                    !java.util.Collections.disjoint(
+                            new java.util.HashSet(now.paths), written.paths);
             return there ? now.version() : -1L;
         } finally {
             SkipstoneDeltaFiles.restore(active);
@@ -129,7 +152,9 @@ public final class SkipstoneRewrite {
         Path root = before.snapshot().dataPath();
         FileSystem fs = root.getFileSystem(session.sessionState().newHadoopConf());
         for (int i = 0; i < written.paths.size(); i++) {
-            fs.delete(new Path(root, new Path(java.net.URI.create((String) written.paths.get(i)))), false);
+            fs.delete(
+                    new Path(root, new Path(java.net.URI.create((String) written.paths.get(i)))),
+                    false);
         }
     }
 }
