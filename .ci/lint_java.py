@@ -20,6 +20,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.spark.jars import Jar, JarSet, delta_jars, fetched_jars, home_directory
 
 SOURCES = Path(__file__).resolve().parents[1] / "src/skipstone/spark/bridge/java"
+STUBS = Path(__file__).resolve().parent / "javac_stubs"
 JAVA = "17"
 LINT = ["-Xlint:all,-rawtypes,-unchecked", "-Werror", "-Xmaxwarns", "1000", "-Xmaxerrs", "1000"]
 # Their manifests name jars that are not there, and javac warns of that.
@@ -51,10 +52,19 @@ def main(arguments: list[str]) -> int:
 def compile_all() -> int:
     """Compile all sources into a directory that is thrown away."""
     jars = [jar for jar in spark_jars("*.jar") if not jar.name.startswith(NOT_COMPILED_AGAINST)]
-    class_path = os.pathsep.join(map(str, [*jars, *delta_jars(report=tell)]))
-    with tempfile.TemporaryDirectory(prefix="skipstone-javac-") as classes:
-        command = [str(find_javac()), "--release", JAVA, *LINT, "-d", classes, "-cp", class_path]
-        return subprocess.run([*command, *sources()], check=False).returncode
+    class_path = [*jars, *delta_jars(report=tell)]
+    with tempfile.TemporaryDirectory(prefix="skipstone-javac-") as scratch:
+        stubs, classes = Path(scratch, "stubs"), Path(scratch, "classes")
+        return run_javac(STUBS, stubs, class_path, ["-nowarn"]) or run_javac(
+            SOURCES, classes, [stubs, *class_path], LINT
+        )
+
+
+def run_javac(folder: Path, classes: Path, class_path: list[Path], options: list[str]) -> int:
+    """Compile the sources of one folder."""
+    command = [str(find_javac()), "--release", JAVA, *options, "-d", str(classes)]
+    command += ["-cp", os.pathsep.join(map(str, class_path)), *sources(folder)]
+    return subprocess.run(command, check=False).returncode
 
 
 def check_format() -> int:
@@ -77,7 +87,7 @@ def run_formatter(*options: str) -> int:
     java = find_javac().resolve().with_name("java")
     command = [str(java), *exports, "-cp", os.pathsep.join(map(str, jars))]
     command += ["com.google.googlejavaformat.java.Main", "--aosp", *options]
-    return subprocess.run([*command, *sources()], check=False).returncode
+    return subprocess.run([*command, *sources(SOURCES, STUBS)], check=False).returncode
 
 
 def find_javac() -> Path:
@@ -88,7 +98,7 @@ def find_javac() -> Path:
         where = f"JAVA_HOME is {home}, which has no bin/javac" if home else "there is no javac on the PATH"
         raise SkipstoneError(
             f"Checking the Java sources needs a JDK {JAVA} or newer, and {where}; install one "
-            f"(for example the package openjdk-{JAVA}-jdk-headless). Nothing but make lint and make format needs it."
+            f"(for example the package openjdk-{JAVA}-jdk-headless); only make lint and make format need it."
         )
     return Path(found)
 
@@ -98,9 +108,9 @@ def spark_jars(name: str) -> list[Path]:
     return sorted(Path(_find_spark_home(), "jars").glob(name))
 
 
-def sources() -> list[str]:
-    """The Java sources of the package."""
-    return sorted(map(str, SOURCES.glob("*.java")))
+def sources(*folders: Path) -> list[str]:
+    """The Java sources of some folders."""
+    return sorted(str(path) for folder in folders for path in folder.glob("*.java"))
 
 
 def tell(line: str) -> None:

@@ -112,6 +112,7 @@ class Runtime:
         self.names: dict[tuple[str, ...], str] = {}
         """The views of tables that are called by names of several parts, in lower case."""
         self.shim = new_instance(spark, "Skipstone")
+        self._hadoop_files = new_instance(spark, "HadoopFiles")
         self.early: Any = None
         if has_delta(spark):
             self.shim.addAdapter(new_instance(spark, "SkipstoneDelta"))
@@ -129,7 +130,7 @@ class Runtime:
 
     def store(self, root: str) -> HadoopStore:
         """The file store below a table's root."""
-        return HadoopStore(self._spark, self.shim, root)
+        return HadoopStore(self._spark, self._hadoop_files, root)
 
     def settings(self, spark: SparkSession) -> dict[str, str]:
         """The session's settings that change what is read from the same bytes."""

@@ -2,6 +2,7 @@ package skipstone;
 
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
@@ -176,9 +177,10 @@ public final class QueryScans {
         }
         if (plan instanceof UpdateTable) {
             UpdateTable update = (UpdateTable) plan;
-            return update.condition().isEmpty()
+            Option condition = update.condition();
+            return condition.isEmpty()
                     ? update.table()
-                    : new Filter((Expression) update.condition().get(), update.table());
+                    : new Filter((Expression) condition.get(), update.table());
         }
         if (plan instanceof MergeIntoTable) {
             MergeIntoTable merge = (MergeIntoTable) plan;
@@ -233,8 +235,9 @@ public final class QueryScans {
      */
     private static Map source(LogicalPlan leaf) {
         Map out = new LinkedHashMap();
-        if (leaf.output().nonEmpty()) {
-            Attribute first = (Attribute) leaf.output().head();
+        Seq columns = leaf.output();
+        if (columns.nonEmpty()) {
+            Attribute first = (Attribute) columns.head();
             if (first.metadata().contains(MARK)) {
                 out.put("table", first.metadata().getString(MARK));
                 return out;
@@ -244,13 +247,9 @@ public final class QueryScans {
             return null;
         }
         LogicalRelation relation = (LogicalRelation) leaf;
-        if (relation.catalogTable().isDefined()) {
-            out.put(
-                    "name",
-                    ((org.apache.spark.sql.catalyst.catalog.CatalogTable)
-                                    relation.catalogTable().get())
-                            .identifier()
-                            .unquotedString());
+        Option known = relation.catalogTable();
+        if (known.isDefined()) {
+            out.put("name", ((CatalogTable) known.get()).identifier().unquotedString());
         }
         List paths = new ArrayList();
         if (relation.relation() instanceof HadoopFsRelation) {

@@ -16,6 +16,8 @@ import scala.collection.immutable.Seq;
  * generate code after all, its own operator takes over.
  */
 public final class SkipstoneAggregate extends SortAggregateExec {
+    private static final long serialVersionUID = 1L;
+
     /**
      * The constructor of every such operator, which Spark calls by reflection when it copies a
      * plan.
@@ -49,7 +51,7 @@ public final class SkipstoneAggregate extends SortAggregateExec {
                 Option.empty(),
                 false,
                 Option.empty(),
-                Skipstone.emptySeq(),
+                ScalaSeq.empty(),
                 aggregates,
                 attributes,
                 0,
@@ -70,7 +72,7 @@ public final class SkipstoneAggregate extends SortAggregateExec {
                         Option.empty(),
                         false,
                         Option.empty(),
-                        Skipstone.emptySeq(),
+                        ScalaSeq.empty(),
                         aggregateExpressions(),
                         aggregateAttributes(),
                         0,

@@ -15,8 +15,10 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
@@ -31,7 +33,7 @@ import java.util.Set;
  * <p>Only prepared scans are touched. UPDATE, DELETE, MERGE, change feeds and streams use other
  * indexes, and the reads of a transaction are recorded before the rule runs.
  */
-public final class SkipstoneDelta implements Skipstone.Adapter {
+public final class SkipstoneDelta implements ScanAdapter {
     public String root(HadoopFsRelation relation) {
         FileIndex location = relation.location();
         if (location instanceof PreparedDeltaFileIndex) {
@@ -40,7 +42,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return location instanceof TahoeFileIndex ? "" : null;
     }
 
-    public String schema(HadoopFsRelation relation, Skipstone.Table table) {
+    public String schema(HadoopFsRelation relation, CatalogEntries table) {
         FileIndex location = relation.location();
         Metadata metadata =
                 location instanceof PreparedDeltaFileIndex
@@ -49,7 +51,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
                                 .scannedSnapshot()
                                 .metadata()
                         : ((TahoeFileIndex) location).metadata();
-        return Skipstone.markedJson(
+        return TableSchema.markedJson(
                 metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
@@ -66,8 +68,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return root(relation);
     }
 
-    private static final java.util.List SEARCHES =
-            java.util.Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
+    private static final List SEARCHES =
+            Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
 
     public long filesTotal(HadoopFsRelation relation) {
         FileIndex location = relation.location();
@@ -81,6 +83,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
 
     /** All files, to be pruned by the filter as it is when all other rules have run. */
     public static final class Everything extends PreparedDeltaFileIndex {
+        private static final long serialVersionUID = 1L;
+
         public Everything(TahoeLogFileIndex of, DeltaScan scan) {
             super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, Option.empty());
         }
@@ -88,8 +92,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         /** What Delta would have prepared. */
         PreparedDeltaFileIndex byDelta(Expression condition) {
             List conjuncts = new ArrayList();
-            Skipstone.split(condition, conjuncts);
-            scala.collection.mutable.ListBuffer filters = new scala.collection.mutable.ListBuffer();
+            ScanQuestion.split(condition, conjuncts);
+            ListBuffer filters = new ListBuffer();
             for (int i = 0; i < conjuncts.size(); i++) {
                 filters.addOne(conjuncts.get(i));
             }
@@ -100,7 +104,9 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     }
 
     /** Files that Delta has chosen, and of which the catalog skips none. */
-    static final class ByDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
+    static final class ByDelta extends PreparedDeltaFileIndex implements PrunedIndex {
+        private static final long serialVersionUID = 1L;
+
         ByDelta(PreparedDeltaFileIndex of, DeltaScan scan) {
             super(
                     of.spark(),
@@ -113,11 +119,12 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     }
 
     public FileIndex prune(
-            HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+            HadoopFsRelation relation, CatalogEntries table, BitSet skip, DecidedScan scan) {
         scan.format = "delta";
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
         Seq kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
-        if (prepared instanceof Everything && (scan.told || scan.filesKept == scan.filesOffered)) {
+        if (prepared instanceof Everything
+                && (scan.reported || scan.filesKept == scan.filesOffered)) {
             PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
             boolean none = scan.filesKept == scan.filesOffered;
             scan.restart();
@@ -175,9 +182,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
      * The files that are not skipped; those that Delta leaves out by itself, if it is known, are
      * not offered.
      */
-    static Seq keep(
-            Seq files, Set byDelta, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
-        scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
+    static Seq keep(Seq files, Set byDelta, CatalogEntries table, BitSet skip, DecidedScan scan) {
+        ListBuffer kept = new ListBuffer();
         Iterator all = files.iterator();
         while (all.hasNext()) {
             AddFile file = (AddFile) all.next();
@@ -186,7 +192,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
             if (skipped && byDelta != null && !byDelta.contains(file.path())) {
                 continue;
             }
-            if (Skipstone.count(scan, entry, skip, file.size())) {
+            if (scan.count(entry, skip, file.size())) {
                 kept.addOne(file);
             }
         }
@@ -194,14 +200,16 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     }
 
     /** Delta's prepared index over fewer files; also when Delta selects its files again later. */
-    static final class PrunedDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
-        private final Skipstone.Table table;
+    static final class PrunedDelta extends PreparedDeltaFileIndex implements PrunedIndex {
+        private static final long serialVersionUID = 1L;
+
+        private final CatalogEntries table;
         private final BitSet skip;
 
         /** Whether Delta has not looked for files at all. */
         private final boolean alone;
 
-        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Skipstone.Table table, BitSet skip) {
+        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, CatalogEntries table, BitSet skip) {
             super(
                     of.spark(),
                     of.deltaLog(),
@@ -219,7 +227,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
                 return preparedScan().files();
             }
             Seq files = super.matchingFiles(partitionFilters, dataFilters);
-            return keep(files, null, table, skip, new Skipstone.Scan());
+            return keep(files, null, table, skip, new DecidedScan());
         }
     }
 }

@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 
 import scala.Option;
 import scala.collection.Iterator;
+import scala.collection.mutable.ListBuffer;
 import scala.runtime.AbstractFunction1;
 
 import java.lang.ref.SoftReference;
@@ -160,9 +161,8 @@ public final class SkipstoneEarly extends AbstractFunction1 {
                     ? node
                     : new Filter(
                             ((Filter) node).condition(),
-                            Skipstone.reading(
+                            Relations.reading(
                                     scan,
-                                    (HadoopFsRelation) scan.relation(),
                                     new SkipstoneDelta.Everything((TahoeLogFileIndex) index, all)));
         }
     }
@@ -185,7 +185,7 @@ public final class SkipstoneEarly extends AbstractFunction1 {
             return null;
         }
         String root = index.path().toString();
-        Skipstone.Table table = shim.lookup(root);
+        CatalogEntries table = shim.lookup(root);
         if (table == null || !table.root().equals(root) || table.size() > MOST_FILES) {
             return null;
         }
@@ -216,7 +216,7 @@ public final class SkipstoneEarly extends AbstractFunction1 {
         }
     }
 
-    private DeltaScan allOf(Snapshot snapshot, Skipstone.Table table) {
+    private DeltaScan allOf(Snapshot snapshot, CatalogEntries table) {
         Listed before = (Listed) listed.get(table.root());
         boolean same = before != null && before.snapshot.get() == snapshot;
         DeltaScan scan = same ? (DeltaScan) before.scan.get() : null;
@@ -231,7 +231,7 @@ public final class SkipstoneEarly extends AbstractFunction1 {
         return known;
     }
 
-    private static boolean knowsAll(Skipstone.Table table, Iterator files) {
+    private static boolean knowsAll(CatalogEntries table, Iterator files) {
         while (files.hasNext()) {
             AddFile file = (AddFile) files.next();
             if (table.find(file.path(), file.size(), file.modificationTime()) < 0) {
@@ -242,7 +242,7 @@ public final class SkipstoneEarly extends AbstractFunction1 {
     }
 
     private static DeltaScan scanOf(Snapshot snapshot, AddFile[] files) {
-        scala.collection.mutable.ListBuffer all = new scala.collection.mutable.ListBuffer();
+        ListBuffer all = new ListBuffer();
         long bytes = 0;
         for (int i = 0; i < files.length; i++) {
             all.addOne(files[i]);
@@ -255,7 +255,7 @@ public final class SkipstoneEarly extends AbstractFunction1 {
                         Option.apply(Long.valueOf(files.length)),
                         Option.empty());
         ExpressionSet none =
-                ExpressionSet$.MODULE$.apply((scala.collection.IterableOnce) Skipstone.emptySeq());
+                ExpressionSet$.MODULE$.apply((scala.collection.IterableOnce) ScalaSeq.empty());
         return new DeltaScan(
                 snapshot.version(),
                 all.toList(),

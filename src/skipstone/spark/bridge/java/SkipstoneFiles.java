@@ -28,13 +28,17 @@ import org.apache.spark.sql.types.DataType;
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** The files of a table as they lie now, data frames over some of them, and aggregates per file. */
 public class SkipstoneFiles {
@@ -60,7 +64,7 @@ public class SkipstoneFiles {
         this.root = root;
     }
 
-    public void add(String key, String absolute, long size, long time) {
+    public final void add(String key, String absolute, long size, long time) {
         positions.put(absolute, Integer.valueOf(paths.size()));
         paths.add(key);
         sizes.add(Long.valueOf(size));
@@ -74,18 +78,18 @@ public class SkipstoneFiles {
     /** Without columns whose name is in the paths, unless it is from there that they are read. */
     public String schema() {
         HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-        java.util.Set partitions = Skipstone.lowerCase(relation.partitionSchema().fieldNames());
-        java.util.Set doubtful = new java.util.HashSet();
+        Set partitions = TableSchema.lowerCase(relation.partitionSchema().fieldNames());
+        Set doubtful = new HashSet();
         for (int i = 0; i < paths.size(); i++) {
-            Skipstone.addPartitions((String) paths.get(i), doubtful);
+            TableSchema.addPartitionNames((String) paths.get(i), doubtful);
         }
         if (relation.location() instanceof CatalogFileIndex) {
             doubtful.addAll(partitions);
         } else {
             doubtful.removeAll(partitions);
         }
-        return Skipstone.marked(
-                        Skipstone.without(scan.schema(), doubtful), relation.partitionSchema())
+        return TableSchema.marked(
+                        TableSchema.without(scan.schema(), doubtful), relation.partitionSchema())
                 .json();
     }
 
@@ -94,8 +98,7 @@ public class SkipstoneFiles {
     }
 
     public byte[] paths() {
-        return String.join("\0", (String[]) paths.toArray(new String[paths.size()]))
-                .getBytes(StandardCharsets.UTF_8);
+        return joined((String[]) paths.toArray(new String[paths.size()]));
     }
 
     /** The absolute paths in the order of the positions. */
@@ -103,10 +106,36 @@ public class SkipstoneFiles {
         String[] out = new String[paths.size()];
         java.util.Iterator entries = positions.entrySet().iterator();
         while (entries.hasNext()) {
-            java.util.Map.Entry entry = (java.util.Map.Entry) entries.next();
+            Map.Entry entry = (Map.Entry) entries.next();
             out[((Integer) entry.getValue()).intValue()] = (String) entry.getKey();
         }
-        return String.join("\0", out).getBytes(StandardCharsets.UTF_8);
+        return joined(out);
+    }
+
+    /**
+     * What identifies the deletion vector of each file, in the order of the positions; an empty
+     * text for a file that has none, as plain files.
+     */
+    public byte[] vectors() {
+        String[] out = new String[paths.size()];
+        for (int i = 0; i < out.length; i++) {
+            out[i] = vector(i);
+        }
+        return joined(out);
+    }
+
+    protected String vector(int place) {
+        return "";
+    }
+
+    /** The version of the table; -1 for plain files, which have none. */
+    public long version() {
+        return -1L;
+    }
+
+    /** Texts in UTF-8 with a NUL between them. */
+    protected static byte[] joined(String[] texts) {
+        return String.join("\0", texts).getBytes(StandardCharsets.UTF_8);
     }
 
     public byte[] sizes() {
@@ -134,19 +163,11 @@ public class SkipstoneFiles {
         skip.flip(0, paths.size());
         HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
         FileIndex index =
-                new Skipstone.PrunedFiles(
+                new PrunedFiles(
                         relation.location(),
-                        Skipstone.tableOf(root, paths(), sizes(), times()),
+                        CatalogEntries.of(root, paths(), sizes(), times()),
                         skip);
-        HadoopFsRelation smaller =
-                new HadoopFsRelation(
-                        index,
-                        relation.partitionSchema(),
-                        relation.dataSchema(),
-                        relation.bucketSpec(),
-                        relation.fileFormat(),
-                        relation.options(),
-                        session);
+        HadoopFsRelation smaller = Relations.reading(relation, index, session);
         return Dataset.ofRows(
                 session,
                 new LogicalRelation(
@@ -180,24 +201,18 @@ public class SkipstoneFiles {
      */
     public PerFile perFile(SparkSession session, Dataset aggregate) {
         // Code is generated by the settings of whatever session is active.
-        scala.Option before = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        Option before = ActiveSession.swap(session);
         try {
             return inSession(session, aggregate);
         } finally {
-            if (before.isDefined()) {
-                org.apache.spark.sql.SparkSession.setActiveSession(
-                        (org.apache.spark.sql.SparkSession) before.get());
-            } else {
-                org.apache.spark.sql.SparkSession.clearActiveSession();
-            }
+            ActiveSession.restore(before);
         }
     }
 
     private PerFile inSession(SparkSession session, Dataset aggregate) {
         BaseAggregateExec merging = (BaseAggregateExec) aggregate.queryExecution().sparkPlan();
-        SparkPlan partial = (SparkPlan) ((SparkPlan) merging).children().head();
-        scala.collection.mutable.ListBuffer whole = new scala.collection.mutable.ListBuffer();
+        SparkPlan partial = firstChild((SparkPlan) merging);
+        ListBuffer whole = new ListBuffer();
         Iterator aggregates = merging.aggregateExpressions().iterator();
         while (aggregates.hasNext()) {
             AggregateExpression one = (AggregateExpression) aggregates.next();
@@ -221,7 +236,7 @@ public class SkipstoneFiles {
                                 whole.toList(),
                                 merging.aggregateAttributes(),
                                 merging.resultExpressions(),
-                                (SparkPlan) partial.children().head()));
+                                firstChild(partial)));
         Seq partitions = (Seq) ((FileScanRDD) source(both).inputRDD()).filePartitions();
         RDD rows = both.execute().coalesce(tasks(session), false, Option.empty(), null);
         List order = new ArrayList();
@@ -273,6 +288,11 @@ public class SkipstoneFiles {
         if (plan instanceof FileSourceScanExec) {
             return (FileSourceScanExec) plan;
         }
-        return source((SparkPlan) plan.children().head());
+        return source(firstChild(plan));
+    }
+
+    private static SparkPlan firstChild(SparkPlan plan) {
+        Seq children = plan.children();
+        return (SparkPlan) children.head();
     }
 }

@@ -42,8 +42,7 @@ public class SkipstoneOpener {
                 location.rootPaths().size() == 1 ? location.rootPaths().head().toString() : "";
         SkipstoneFiles files = new SkipstoneFiles(scan, root);
         location.refresh();
-        Iterator directories =
-                location.listFiles(Skipstone.emptySeq(), Skipstone.emptySeq()).iterator();
+        Iterator directories = location.listFiles(ScalaSeq.empty(), ScalaSeq.empty()).iterator();
         while (directories.hasNext()) {
             Iterator statuses = ((PartitionDirectory) directories.next()).files().iterator();
             while (statuses.hasNext()) {
