@@ -15,7 +15,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,10 +67,15 @@ lint: $(READY)  ## Check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(MAKE) lint-java
 
-format: $(READY)  ## Let ruff format and fix what it can
+lint-java: $(READY)  ## Check the Java sources: warnings and format (needs a JDK)
+	$(BIN)/python .ci/lint_java.py
+
+format: $(READY)  ## Fix style and format, of the Java sources too
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python .ci/lint_java.py --format
 
 docs: $(READY)  ## Write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
