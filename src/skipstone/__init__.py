@@ -24,7 +24,7 @@ __all__ = [
     "session",
     "table",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 # Loaded when they are first asked for: PySpark takes longer to import than a shell may take to complete.
 _WHERE = {
     "Cancel": "skipstone.cancel",
