@@ -25,16 +25,10 @@ _Group = tuple[str, tuple[tuple[str, str], ...]]
 
 def by_layout(segment: Segment, catalog: Catalog) -> list[Segment]:
     """A segment in parts, one for each layout that wrote its files as the catalog knows them."""
-    known = {
-        (path, int(size), int(time)): catalog.segments[place].layout
-        for path, size, time, place in zip(
-            catalog.files.paths, catalog.files.sizes, catalog.files.times, catalog.segment_of, strict=True
-        )
-    }
-    files = segment.files
     paths: dict[str, set[str]] = {}
-    for path, size, time in zip(files.paths, files.sizes, files.times, strict=True):
-        paths.setdefault(known.get((path, int(size), int(time)), ""), set()).add(path)
+    for path, entry in zip(segment.files.paths, segment.files.places_in(catalog.files), strict=True):
+        layout = catalog.segments[catalog.segment_of[entry]].layout if entry >= 0 else ""
+        paths.setdefault(layout, set()).add(path)
     parts = {layout: merge([segment], only=mine) for layout, mine in paths.items()}
     return [replace(segment, files=p.files, blocks=p.blocks, layout=layout) for layout, p in parts.items()]
 
