@@ -15,7 +15,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-cluster test-s3 fuzz lint format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz lint format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,10 +34,13 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -c "from skipstone.spark.jars import main; raise SystemExit(main())"
 	@touch $@
 
+hooks: $(READY)  ## Check style, format and types before every commit (.pre-commit-config.yaml)
+	$(BIN)/pre-commit install
+
 demo: $(READY)  ## Generate data, index it, run queries with skipping on and off
 	$(BIN)/skipstone demo
 
-test: $(READY)  ## Run all tests
+test: $(READY)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
 	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) test-cluster)
 
@@ -50,6 +53,10 @@ test-s3: $(READY)  ## Run the tests on an object store: s3a, against a server on
 	$(VENV)/s3/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/s3/requirements.lock
 	SKIPSTONE_S3_SERVER=$(VENV)/s3/bin/moto_server $(BIN)/python -m pytest $(ARGS) tests/s3
 
+# Branches count too. Workers report to the process that started them.
+coverage: $(READY)  ## Run all tests but those on a cluster, and show which lines of src/ none of them runs
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing $(ARGS) $(TESTS)
+
 fuzz: $(READY)  ## Run the property tests for longer (FUZZ_CASES=200000)
 	SKIPSTONE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -k "property or fuzz" $(ARGS) $(TESTS)
 
@@ -58,7 +65,7 @@ lint: $(READY)  ## Check style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY)  ## Let ruff fix what it can
+format: $(READY)  ## Let ruff format and fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -68,22 +75,22 @@ docs: $(READY)  ## Write docs/api.md from the docstrings
 examples: $(READY)  ## Run the notebooks and store their outputs
 	$(BIN)/python examples/run.py
 
-bench: bench-skip bench-log bench-benefit bench-replay  ## Run every benchmark; figures go to benchmarks/results
+bench: bench-skip bench-log bench-benefit bench-replay  ## Run every benchmark but TPC-H; figures go to benchmarks/results
 
 bench-skip: $(READY)  ## Decision time, planning overhead and indexing time
-	$(BIN)/skipstone bench skip
+	$(BIN)/python -m benchmarks skip
 
 bench-log: $(READY)  ## What the query log adds to 1,000 small queries
-	$(BIN)/skipstone bench log
+	$(BIN)/python -m benchmarks log
 
 bench-benefit: $(READY)  ## The benefit estimate against what is really skipped
-	$(BIN)/skipstone bench benefit
+	$(BIN)/python -m benchmarks benefit
 
 bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against others (hours; ONLY=none for one)
-	$(BIN)/skipstone bench replay $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m benchmarks replay $(if $(ONLY),--only $(ONLY))
 
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
-	$(BIN)/skipstone bench tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m benchmarks tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock and that of the S3 server
 	$(PYTHON) -m venv $(VENV)/lock
@@ -96,5 +103,5 @@ lock: $(READY)  ## Resolve the newest versions into requirements.lock and that o
 	  --output-file tests/s3/requirements.lock tests/s3/requirements.in
 
 clean:  ## Remove .venv and everything generated
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find benchmarks src tests -name __pycache__ -type d -prune -exec rm -rf {} +

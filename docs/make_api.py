@@ -21,7 +21,7 @@ from skipstone.errors import TableChangedError
 from skipstone.spark.querylog.query_log import unlogged
 
 PAGE = Path(__file__).with_name("api.md")
-FUNCTIONS = (
+FUNCTIONS: tuple[Callable[..., Any], ...] = (
     skipstone.session,
     skipstone.enable,
     skipstone.disable,
@@ -88,7 +88,7 @@ def public_classes() -> Iterator[type]:
     yield from sorted(found, key=lambda each: each.__name__)
 
 
-def _gather(hint: Any, found: dict[type, None]) -> None:
+def _gather(hint: object, found: dict[type, None]) -> None:
     for argument in typing.get_args(hint):
         _gather(argument, found)
     if not isinstance(hint, type) or hint in found or not hint.__module__.startswith("skipstone."):

@@ -19,7 +19,7 @@ SECONDS = 600
 
 def executed(path: Path, replace: dict[str, str] | None = None) -> NotebookNode:
     """The notebook after all its cells have run in a new kernel; ``replace`` changes text of its cells."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook: NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     for cell in notebook.cells:
         for old, new in (replace or {}).items():
             cell.source = cell.source.replace(old, new)
@@ -39,7 +39,7 @@ def store(path: Path) -> None:
     notebook = executed(path)
     # The version of Python here says nothing about the example.
     notebook.metadata["language_info"] = {"name": "python"}
-    nbformat.write(notebook, path)
+    nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

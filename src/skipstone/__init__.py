@@ -5,16 +5,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skipstone.api import Table, table
-    from skipstone.errors import SkipstoneError
+    from skipstone.cancel import Cancel
+    from skipstone.errors import CancelledError, SkipstoneError
     from skipstone.estimate.policy import Policy
     from skipstone.spark.bridge.enable import disable, enable
     from skipstone.spark.session import session
     from skipstone.workload.readers import read_queries
 
-__all__ = ["Policy", "SkipstoneError", "Table", "disable", "enable", "read_queries", "session", "table"]
-__version__ = "0.1.0"
+__all__ = [
+    "Cancel",
+    "CancelledError",
+    "Policy",
+    "SkipstoneError",
+    "Table",
+    "disable",
+    "enable",
+    "read_queries",
+    "session",
+    "table",
+]
+__version__ = "0.2.0.dev0"
 # Loaded when they are first asked for: PySpark takes longer to import than a shell may take to complete.
 _WHERE = {
+    "Cancel": "skipstone.cancel",
+    "CancelledError": "skipstone.errors",
     "Policy": "skipstone.estimate.policy",
     "SkipstoneError": "skipstone.errors",
     "Table": "skipstone.api",

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from skipstone.actions.action import Action, perform
+from skipstone.actions.advise import Advise
+from skipstone.actions.analyze import Analyze, WorkloadAnalysis
+from skipstone.actions.explain import Explain, Explanation
+from skipstone.actions.import_log import ImportedLog, ImportLog
+from skipstone.actions.index import Index, IndexReport
+from skipstone.actions.log import ClearLog, ShowLog
+from skipstone.actions.optimize import Optimize, OptimizeReport
+from skipstone.actions.optimize_new import OptimizeNew
+from skipstone.actions.replay import Replay, ReplayReport
+from skipstone.actions.status import Status, TableStatus
 from skipstone.cancel import Cancel
+from skipstone.estimate.advice import Advice
+from skipstone.layout.options import LayoutOptions
 from skipstone.progress import Progress
 from skipstone.source import split_source
 from skipstone.spark import DataFrame, SparkSession
@@ -16,6 +30,8 @@ from skipstone.spark.engine.source import Source
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.running import require_running
 from skipstone.view import View
+from skipstone.workload.logged_scans import LoggedScan
+from skipstone.workload.queries import Workload
 
 __all__ = ["Table", "table"]
 
@@ -39,7 +55,11 @@ def table(spark: SparkSession, source: str) -> Table:
 
 
 class Table:
-    """One table, made by :func:`table`: index it, ask about it, and rearrange it."""
+    """One table, made by :func:`table`: index it, ask about it, and rearrange it.
+
+    Wherever ``progress`` can be given, it is called with how far the action is; ``cancel`` is a
+    :class:`Cancel`, by which another thread can end the action.
+    """
 
     def __init__(self, source: Source) -> None:
         """Remember where the table is; nothing is read yet."""
@@ -85,3 +105,138 @@ class Table:
         """
         require_running(self.spark, self.source)
         return perform(action, self._source, progress, cancel)
+
+    def index(
+        self,
+        expressions: Sequence[str] = (),
+        features: Sequence[str] = (),
+        rebuild: bool = False,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> IndexReport:
+        """Compute statistics for the files that have none; queries skip from then on. No data is changed.
+
+        ``expressions`` are SQL expressions to keep minimum, maximum and value sets of, like those of columns;
+        ``features`` are SQL conditions to keep one bit of per block. Both are remembered for later runs.
+        ``rebuild`` indexes all files anew, with only the expressions and features that are given now.
+        """
+        return self.perform(Index(expressions, features, rebuild), progress, cancel)
+
+    def explain(self, query: str | DataFrame) -> Explanation:
+        """Show which files a query reads and skips, and why; the query is planned and not run."""
+        return self.perform(Explain(query))
+
+    def status(self, progress: Progress | None = None, cancel: Cancel | None = None) -> TableStatus:
+        """Show what is known about the table, and how many of its files have no statistics yet."""
+        return self.perform(Status(), progress, cancel)
+
+    def replay(
+        self, queries: Workload, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> ReplayReport:
+        """Run queries with skipping on and off; compare results, rows, files, bytes and seconds."""
+        return self.perform(Replay(queries), progress, cancel)
+
+    def log(
+        self, since: datetime | None = None, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> tuple[LoggedScan, ...]:
+        """The table's query log, oldest first, queries that have just ended included.
+
+        ``since``, a datetime with a time zone, leaves older entries out.
+        """
+        return self.perform(ShowLog(since), progress, cancel)
+
+    def clear_log(self) -> int:
+        """Delete every entry of the table's query log and return how many there were."""
+        return self.perform(ClearLog())
+
+    def import_log(
+        self, queries: Workload, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> ImportedLog:
+        """Add the scans that these queries make to the table's query log; nothing is run.
+
+        Returns how many were added and the statements that cannot be used. What a scan reads is not known,
+        so its figures are 0, and a query without a time counts as asked now.
+        """
+        return self.perform(ImportLog(queries), progress, cancel)
+
+    def analyze(
+        self,
+        queries: Workload | None = None,
+        num_features: int | None = None,
+        threshold: float | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> WorkloadAnalysis:
+        """Show what a query log says about this table: predicates, features, commonality and stability.
+
+        ``num_features`` is how many features to mine and ``threshold`` how many queries each must subsume;
+        both are chosen by cross-validation over the log when not given. Here and in ``advise`` and
+        ``optimize``, the table's own query log is used when no ``queries`` are given.
+        """
+        return self.perform(Analyze(queries, num_features, threshold), progress, cancel)
+
+    def advise(
+        self,
+        queries: Workload | None = None,
+        block_rows: int | None = None,
+        partition_by: str | None = None,
+        num_features: int | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> Advice:
+        """Simulate every layout on a sample and estimate what each would save and cost; nothing is changed.
+
+        ``block_rows`` is the mean number of rows in a block, chosen by size when not given. With
+        ``partition_by``, a SQL expression, blocks are made inside each of its values.
+        """
+        options = LayoutOptions(block_rows, partition_by, num_features)
+        return self.perform(Advise(queries, options), progress, cancel)
+
+    def optimize(
+        self,
+        queries: Workload | None = None,
+        layout: str = "auto",
+        block_rows: int | None = None,
+        partition_by: str | None = None,
+        num_features: int | None = None,
+        output: str | None = None,
+        convert: bool = False,
+        leave_out_dates: bool = False,
+        progress: Progress | None = None,
+        curve: str = "z",
+        force: bool = False,
+        cancel: Cancel | None = None,
+    ) -> OptimizeReport:
+        """Rewrite the table in one commit so that the queries skip most; its rows stay the same.
+
+        ``layout`` is ``range``, ``zorder``, ``hilbert``, ``sop``, ``qdtree`` or ``selforg``; ``auto`` takes
+        the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
+        With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
+        directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
+        on dates. ``curve`` is that of ``selforg``: ``z`` or ``hilbert``.
+
+        A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
+        Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
+        is deleted again.
+        """
+        options = LayoutOptions(
+            block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, own={"curve": curve}
+        )
+        action = Optimize(queries, layout, options, output, convert, force)
+        report = self.perform(action, progress, cancel)
+        if output is None:
+            self._source.bind()
+        return report
+
+    def optimize_new(
+        self,
+        blocks_worth: float = 2.0,
+        progress: Progress | None = None,
+        force: bool = False,
+        cancel: Cancel | None = None,
+    ) -> OptimizeReport:
+        """Lay out only the files that no layout covers yet, by the newest layout's strategy and workload.
+
+        Nothing is done until ``blocks_worth`` blocks of rows have gathered, in each partition of the table.
+        """
+        return self.perform(OptimizeNew(blocks_worth, force), progress, cancel)

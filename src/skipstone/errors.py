@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["CancelledError", "DamagedFileError", "NotStartedError", "SkipstoneError", "TableChangedError"]
+__all__ = [
+    "CancelledError",
+    "DamagedFileError",
+    "NotStartedError",
+    "SkipstoneError",
+    "TableChangedError",
+    "UnknownOutcomeError",
+]
 
 
 class SkipstoneError(Exception):
@@ -23,3 +30,7 @@ class DamagedFileError(SkipstoneError):
 
 class CancelledError(SkipstoneError):
     """The user asked for an end before the work was done."""
+
+
+class UnknownOutcomeError(SkipstoneError):
+    """Something failed, and whether it was done all the same cannot be told; the user must look."""

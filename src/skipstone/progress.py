@@ -71,6 +71,14 @@ class Steps:
 
         return None if self._progress is None else tell
 
+    def begin(self, name: str, what: str) -> None:
+        """Begin a step that tells no more of itself than ``what`` it is.
+
+        Raises if somebody has asked for an end.
+        """
+        if (report := self.step(name)) is not None:
+            report(what, 0, 1)
+
     def __enter__(self) -> Steps:
         return self
 

@@ -9,10 +9,10 @@ import numpy as np
 from tests.damage import attempt, damaged
 
 from skipstone.actions.cost_store import read_model
-from skipstone.estimate.cost import CostModel, Extent, Observation, Shape
+from skipstone.estimate.cost import CostModel, Extent, Observation, RewriteFeatures
 
 SEEN = (
-    Observation.rewrite(Shape(Extent(1e9, 1e6, 9e6), 1, 2, 3), 20.0),
+    Observation.rewrite(RewriteFeatures(Extent(1e9, 1e6, 9e6), 1, 2, 3), 20.0),
     Observation.read(Extent(1e8, 1e5, 9e5), 12, 0.5),
 )
 
@@ -41,6 +41,6 @@ def test_a_damaged_model_can_be_used_or_is_named_and_never_anything_else(tmp_pat
             refused += 1
             continue
         costs = model.refreshed(SEEN).coefficients
-        assert np.isfinite(costs.rewrite_seconds(Shape(Extent(1e9, 1e6, 9e6), 1, 0, 0)))
+        assert np.isfinite(costs.rewrite_seconds(RewriteFeatures(Extent(1e9, 1e6, 9e6), 1, 0, 0)))
         assert model.describe()
     assert refused > 200

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.damage import attempt, damaged
+from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.decisions import Decision, save_decision
@@ -27,7 +28,7 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> skip
     made = skipstone.table(spark, f"t={path}")
     made.optimize(LOG, "qdtree", block_rows=100)
     made.import_log(LOG)
-    store = made._runtime.store(made.files().root)
+    store = opened(made).store
     save_decision(
         store, Decision("2026-05-01T00:00:00+00:00", False, "WAITING", "a sentence", {"drift": 0.5})
     )
@@ -124,7 +125,7 @@ def test_a_damaged_segment_is_named_and_queries_answer(table: skipstone.Table) -
             assert "\n" not in sentence
     with holding(path, b"junk"):
         queries_answer(table)
-    table._runtime.refresh(table.files().root)
+    opened(table).refresh()
 
 
 @pytest.mark.parametrize("part", ["*.parquet", "_delta_log/*.json"])

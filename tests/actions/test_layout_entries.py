@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.actions import index
@@ -36,8 +37,8 @@ def append(table: skipstone.Table, count: int) -> None:
 
 def known(table: skipstone.Table) -> tuple[str, int, int]:
     """The newest layout, the files outside of all layouts, and those whose statistics count."""
-    status, files = table.status(), table.files()
-    catalog = table._runtime.catalog(files.root)
+    status, files = table.status(), opened(table)
+    catalog = files.catalog
     unclustered = unclustered_files(files.files, catalog, block_rows=1)
     return newest_layout(files.files, catalog), len(unclustered), status.files_indexed
 
@@ -52,14 +53,14 @@ def test_files_that_are_indexed_anew_stay_with_their_layouts(table: skipstone.Ta
     second = table.optimize_new().layout_id
     assert first != second
     append(table, 50)
-    files = len(table.files().files)
+    files = len(opened(table).files)
     report = table.index(features=["k < 77", "id % 2 = 0"])
     assert report.files_indexed == files
     assert known(table) == (second, 2, files)
     assert table.index().files_indexed == 0
     table.index(rebuild=True)
     assert known(table) == (second, 2, files)
-    layouts = {segment.layout for segment in table._runtime.catalog(table.files().root).segments}
+    layouts = {segment.layout for segment in opened(table).catalog.segments}
     assert layouts == {first, second, ""}
 
 
@@ -74,7 +75,7 @@ def test_statistics_of_a_rewrite_count_in_other_time_zones(
     spark: SparkSession, table: skipstone.Table
 ) -> None:
     table.optimize(LOG, "qdtree", block_rows=300)
-    files = len(table.files().files)
+    files = len(opened(table).files)
     zones = spark._jvm.java.util.TimeZone  # type: ignore[union-attr]
     before = zones.getDefault()
     try:
@@ -95,7 +96,7 @@ def test_segments_are_compacted_after_a_rewrite_too(
         append(table, 20)
         table.index()
         assert segments(table) <= 4
-    assert known(table) == (layout, 10, len(table.files().files))
+    assert known(table) == (layout, 10, len(opened(table).files))
 
 
 def several_segments(table: skipstone.Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +124,7 @@ def test_a_rewrite_during_an_index_run_keeps_its_entries(
     monkeypatch.setattr(index, "compute", slow)
     table.index(rebuild=rebuild)
     assert segments(table) == 2
-    assert known(table) == (layouts[0], 0, len(table.files().files))
+    assert known(table) == (layouts[0], 0, len(opened(table).files))
 
 
 @pytest.mark.parametrize("rebuild", [False, True])
@@ -141,4 +142,4 @@ def test_an_index_run_just_before_a_commit_keeps_the_entries_of_the_rewrite(
     monkeypatch.setattr(Rewriting, "_commit", late)
     layout = table.optimize(LOG, "qdtree", block_rows=300).layout_id
     assert segments(table) == 2
-    assert known(table) == (layout, 2, len(table.files().files))
+    assert known(table) == (layout, 2, len(opened(table).files))

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.layouts import LayoutRecord, load_layout
 from skipstone.layout.assignment import Clusters, Grid, VectorMap
 from skipstone.layout.codec import assignment_from_json
 from skipstone.layout.pack import pack
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 from skipstone.workload.selection import MOST_SOP
@@ -80,7 +80,7 @@ def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
 
 
 def record_of(table: skipstone.Table, layout_id: str) -> LayoutRecord:
-    record = load_layout(runtime_of(table.spark).store(table.files().root), layout_id)
+    record = load_layout(opened(table).store, layout_id)
     assert record is not None
     return record
 
@@ -96,13 +96,13 @@ def placing_features(table: skipstone.Table, layout_id: str) -> int:
 
 def stored_bits(table: skipstone.Table) -> np.ndarray:
     """The catalog's bits by file, in the order of paths, and by kind."""
-    catalog = runtime_of(table.spark).catalog(table.files().root)
+    catalog = opened(table).catalog
     places = {feature.text: place for place, feature in enumerate(catalog.blocks.features)}
     single = {text: place for text, place in places.items() if text.count("kind") == 1}
     kinds = sorted((text.split("kind")[1][:3], place) for text, place in single.items())
     bits = np.unpackbits(catalog.blocks.unions.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
     alive = {path: place for place, path in enumerate(catalog.files.paths)}
-    files = [alive[path] for path in sorted(table.files().files.paths)]
+    files = [alive[path] for path in sorted(opened(table).files.paths)]
     assert (catalog.blocks.union_known[files] == pack(np.ones((len(files), len(places)), np.bool_))).all()
     return bits[np.ix_(files, [place for _, place in kinds])]
 
@@ -111,5 +111,5 @@ def true_bits(table: skipstone.Table, features: int) -> np.ndarray:
     """Which kinds each file has, by looking."""
     frame = table.frame().selectExpr("_metadata.file_name AS file", f"id % {KINDS} AS kind").distinct()
     found = {(row["file"], row["kind"]) for row in frame.collect()}
-    files = [path.rpartition("/")[2] for path in sorted(table.files().files.paths)]
+    files = [path.rpartition("/")[2] for path in sorted(opened(table).files.paths)]
     return np.array([[(file, kind) in found for kind in range(features)] for file in files])

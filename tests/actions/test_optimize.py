@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.layouts import load_layout
 from skipstone.layout import LAYOUTS
 from skipstone.predicate.render import to_sql
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 
@@ -49,7 +49,7 @@ def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, l
     best = next(row for row in advice.layouts if row.layout == advice.best)
     assert best.bytes_saved == pytest.approx(lies.bytes_scanned - best.bytes_scanned)
     assert best.bytes_saved > 0
-    size = table.files().files.sizes.sum()
+    size = opened(table).files.sizes.sum()
     assert best.rewrite_bytes_read == best.rewrite_bytes_written == size
     text = str(advice)
     assert "MB saved" in text
@@ -77,13 +77,13 @@ def test_value_sets_are_complete_where_each_file_has_one_value(spark: SparkSessi
     added = spark.read.format("delta").load(table.source).where("k % 30 < 25").limit(3_000)
     added.repartitionByRange(25, F.expr("k % 30")).write.format("delta").mode("append").save(table.source)
     table.index()
-    assert table.status().files_indexed == len(table.files().files)
+    assert table.status().files_indexed == len(opened(table).files)
     assert _known_sets(table, "30") == 1.0
 
 
 def _known_sets(table: skipstone.Table, text: str) -> float:
     """The share of the blocks whose value sets of an expression are complete."""
-    blocks = runtime_of(table.spark).catalog(table.files().root).blocks
+    blocks = opened(table).catalog.blocks
     found = [statistics.values for expr, statistics in blocks.statistics.items() if text in to_sql(expr)]
     assert len(found) == 1
     assert found[0] is not None
@@ -94,13 +94,13 @@ def test_only_blocks_of_several_pages_are_sorted(
     shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = shipments()
-    store = runtime_of(table.spark).store(str(table.files().root))
+    store = opened(table).store
     assert load_layout(store, table.optimize(log, "zorder", block_rows=600).layout_id).sort == ()
     monkeypatch.setattr("skipstone.actions.rewrite._PAGE_ROWS", 100)
     sort = load_layout(store, table.optimize(log, "zorder", block_rows=600).layout_id).sort
     assert sort
-    for place in range(len(table.files().files)):
-        rows = table.files().frame(table.spark, np.array([place])).selectExpr(*sort)
+    for place in range(len(opened(table).files)):
+        rows = opened(table).frame(np.array([place])).selectExpr(*sort)
         assert rows.collect() == rows.orderBy(*rows.columns).collect()
 
 
@@ -127,7 +127,7 @@ def test_appended_rows_are_read_then_laid_out_alone(
 ) -> None:
     table = shipments()
     table.optimize(log, "sop", block_rows=600)
-    laid_out = set(table.files().files.paths)
+    laid_out = set(opened(table).files.paths)
     table.frame().limit(100).write.format("delta").mode("append").save(table.source)
     assert not table.optimize_new().layout_id
     more = spark.read.format("delta").load(table.source).limit(2_000)
@@ -135,7 +135,7 @@ def test_appended_rows_are_read_then_laid_out_alone(
     before = hash_of(table.frame())
     assert table.optimize_new().layout_id
     assert hash_of(table.frame()) == before
-    assert len(laid_out & set(table.files().files.paths)) > len(laid_out) // 2
+    assert len(laid_out & set(opened(table).files.paths)) > len(laid_out) // 2
 
 
 def test_new_rows_are_laid_out_one_partition_of_the_table_at_a_time(
@@ -147,7 +147,7 @@ def test_new_rows_are_laid_out_one_partition_of_the_table_at_a_time(
     table = skipstone.table(spark, f"parted={path}")
     log = Workload(tuple(Query(f"SELECT * FROM parted WHERE k < {most}") for most in (50, 100)))
     table.optimize(log, "range", block_rows=300)
-    even = {name for name in table.files().files.paths if "p=0" in name}
+    even = {name for name in opened(table).files.paths if "p=0" in name}
     for rows_added, parts in ((2_000, "p = 1"), (100, "p = 0")):
         added = spark.sql(rows.format(2 * rows_added)).where(parts)
         added.write.format("delta").mode("append").save(path)
@@ -155,7 +155,7 @@ def test_new_rows_are_laid_out_one_partition_of_the_table_at_a_time(
     report = table.optimize_new()
     assert report.rows == 2_000
     assert hash_of(table.frame()) == before
-    after = table.files().files.paths
+    after = opened(table).files.paths
     assert even < {name for name in after if "p=0" in name}
     assert "awaited" in table.optimize_new().reason
 
@@ -185,7 +185,7 @@ def test_a_parquet_directory_needs_an_output_or_a_conversion(
     scan = copy.explain("SELECT * FROM copied WHERE mode = 'AIR' AND k < 50").scans[0]
     assert 0 < scan.files_read < scan.files_total
     table.optimize(log, "qdtree", block_rows=600, convert=True)
-    assert table.files().format == "delta"
+    assert opened(table).snapshot.format == "delta"
     assert hash_of(table.frame()) == before
 
 
@@ -197,7 +197,7 @@ def test_a_table_of_a_catalog_is_converted_with_its_entry_there(spark: SparkSess
         before = hash_of(table.frame())
         queries = Workload((Query("SELECT * FROM parts WHERE id < 100"),))
         table.optimize(queries, "range", block_rows=300, convert=True)
-        assert table.files().format == "delta"
+        assert opened(table).snapshot.format == "delta"
         assert hash_of(spark.table("parts")) == before == hash_of(table.frame())
         spark.sql("INSERT INTO parts VALUES (5000, 0)")
         assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3_001
@@ -229,7 +229,7 @@ def test_a_directory_with_odd_names_is_converted(spark: SparkSession, tmp_path: 
     before = hash_of(table.frame())
     queries = Workload((Query("SELECT * FROM odd WHERE id < 100"),))
     table.optimize(queries, "range", block_rows=300, convert=True)
-    assert table.files().format == "delta"
+    assert opened(table).snapshot.format == "delta"
     assert hash_of(table.frame()) == before
 
 
@@ -244,7 +244,7 @@ def test_a_log_that_says_nothing_is_refused(shipments: Make, sql: str, sentence:
     table = shipments()
     with pytest.raises(skipstone.SkipstoneError, match=sentence):
         table.optimize(Workload((Query(sql),)), block_rows=600)
-    assert table.files().handle.version() == 0
+    assert opened(table).snapshot.version == 0
 
 
 def test_a_table_smaller_than_two_blocks_is_refused(shipments: Make, log: Workload) -> None:
@@ -266,7 +266,7 @@ def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workl
     before = hash_of(table.frame())
     report = table.optimize(log, "selforg", block_rows=600, curve="hilbert")
     assert hash_of(table.frame()) == before
-    record = load_layout(runtime_of(table.spark).store(table.files().root), report.layout_id)
+    record = load_layout(opened(table).store, report.layout_id)
     assert (record.strategy, record.parameters["curve"]) == ("selforg", "hilbert")
     (replayed,) = table.replay(Workload(log.queries[:1])).queries
     assert replayed.same_result

@@ -9,6 +9,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.errors import TableChangedError
@@ -98,7 +99,7 @@ def test_a_failure_at_any_stage_leaves_the_old_table(
     monkeypatch.undo()
     assert hash_of(table.frame()) == before
     assert data_files(table) == files
-    assert table.files().handle.version() == 0
+    assert opened(table).snapshot.version == 0
 
 
 def test_a_commit_after_which_delta_fails_stays(
@@ -133,7 +134,7 @@ def test_a_failure_after_the_commit_leaves_the_new_table(
     with pytest.raises(type(problem)):
         table.optimize(log, "qdtree", block_rows=600)
     monkeypatch.undo()
-    assert table.files().handle.version() == 1
+    assert opened(table).snapshot.version == 1
     assert hash_of(table.frame()) == before
 
 
@@ -168,7 +169,7 @@ def test_a_file_that_cannot_be_read_stops_a_rewrite_even_if_the_session_ignores_
     spark: SparkSession, shipments: Make, log: Workload, damage: str, tmp_path: Path
 ) -> None:
     table = shipments()
-    version = int(table.files().handle.version())
+    version = opened(table).snapshot.version
     *_, file = sorted(Path(table.source).glob("*.parquet"))
     healthy = file.read_bytes()
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
@@ -182,7 +183,7 @@ def test_a_file_that_cannot_be_read_stops_a_rewrite_even_if_the_session_ignores_
     for output in (None, str(tmp_path / "copy")):
         with pytest.raises((skipstone.SkipstoneError, PySparkException, Py4JJavaError)):
             table.optimize(log, "qdtree", block_rows=600, output=output)
-    assert int(table.files().handle.version()) == version
+    assert opened(table).snapshot.version == version
     file.write_bytes(healthy)
     assert table.frame().count() == 12_000
 
@@ -229,7 +230,7 @@ def test_a_table_that_delta_compacts_by_itself_is_refused_until_that_is_unset(
     report = table.optimize(log, "zorder", block_rows=200)
     assert report.files_after > 50
     table.frame().limit(10).write.format("delta").mode("append").save(table.source)
-    assert len(table.files().files) > report.files_after
+    assert len(opened(table).files) > report.files_after
 
 
 def test_a_session_in_which_delta_compacts_is_refused(
@@ -249,4 +250,4 @@ def test_rows_that_are_written_block_by_block_are_never_compacted(
     spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{setting}' = 'true')")
     rows = in_session(copied_session(spark, IN_PLACE), table.frame()).repartition(60)
     rows.write.format("delta").mode("append").save(table.source)
-    assert len(table.files().files) == 64
+    assert len(opened(table).files) == 64

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.layouts import load_layout
 from skipstone.predicate.render import to_sql
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.queries import Query, Workload
 
 
@@ -27,7 +27,7 @@ def test_analyze_names_the_features_that_selforg_uses(spark: SparkSession, tmp_p
     assert [to_sql(each.predicate) for each in said.sop] == ["endswith(s, 'ost')"]
     assert [to_sql(each.expr) for each in said.z] == ["k"]
     report = table.optimize(log, "selforg", block_rows=4_000)
-    used = load_layout(runtime_of(spark).store(table.files().root), report.layout_id).parameters
+    used = load_layout(opened(table).store, report.layout_id).parameters
     assert used["sop"] == ["endswith(s, 'ost')"]
     assert used["additional"] == [to_sql(each.expr) for each in said.additional]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.actions import optimize
@@ -142,7 +143,7 @@ def test_a_conversion_whose_layout_fails_is_undone(
         table.optimize(LOG, "range", block_rows=200, convert=True)
     assert there == [True]
     assert not log.exists()
-    assert (table.files().format, hash_of(table.frame())) == ("parquet", rows)
+    assert (opened(table).snapshot.format, hash_of(table.frame())) == ("parquet", rows)
 
     # Files that a rewrite has begun are no rows of the table, and without the Delta log they would be.
     some = next(Path(table.source).glob("*.parquet"))
@@ -150,7 +151,7 @@ def test_a_conversion_whose_layout_fails_is_undone(
     with pytest.raises(skipstone.SkipstoneError, match="the rewrite has failed"):
         table.optimize(LOG, "range", block_rows=200, convert=True)
     assert "_delta_log stays, for files that are no part of the table lie beside it" in caplog.text
-    assert (table.files().format, hash_of(table.frame())) == ("delta", rows)
+    assert (opened(table).snapshot.format, hash_of(table.frame())) == ("delta", rows)
 
 
 def test_a_table_with_renamed_columns_is_copied_and_laid_out(spark: SparkSession, tmp_path: Path) -> None:
@@ -182,7 +183,7 @@ def test_a_layout_that_is_worse_than_what_is_there_needs_force(spark: SparkSessi
     )
     assert "% of the rows instead of 1" in sentence
     assert "--force (in Python force=True)" in sentence
-    assert table.files().handle.version() == 0
+    assert opened(table).snapshot.version == 0
     with pytest.raises(skipstone.SkipstoneError, match="Nothing was written: "):
         table.optimize(LOG, "range", block_rows=1_000, output=str(tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.opened import opened
 
 import skipstone
 from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.estimate.policy import Policy
 from skipstone.layout.stored_layout import stored_layout
 from skipstone.predicate.expr import is_opaque
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import BrokenQuery, Query, Workload
 
@@ -81,8 +81,8 @@ def test_what_stands_in_a_log_or_a_layout_and_cannot_be_used_blocks_nothing(
     named = [BrokenQuery(**each) for each in decision.numbers["unusable"]]
     assert len(named) == 2
     assert all(broken.sql in str(broken) for broken in named)
-    store = runtime_of(table.spark).store(table.files().root)
-    stored = stored_layout(store, decision.numbers["layout_id"], table.files().root)
+    store = opened(table).store
+    stored = stored_layout(store, decision.numbers["layout_id"], opened(table).root)
     assert stored is not None
     filters = [entry.filter for entry in stored.workload]
     assert not any(map(is_opaque, filters)), "as logged, so that nothing seems to drift"

@@ -236,7 +236,6 @@ def test_no_write_permission_is_one_sentence_and_the_table_stays_readable(cli: C
         ["frobnicate"],
         ["index", "t", "--no-such-option"],
         ["status", "t", "--table", "no-equals-sign"],
-        ["bench", "no_such_benchmark"],
         ["demo", "--rows", "many"],
     ],
     ids=lambda arguments: " ".join(arguments),

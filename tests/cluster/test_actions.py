@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 from tests.parcels import EAGER, ROWS, new_table, rows_of, tasks_done
 
 import skipstone
@@ -50,7 +51,7 @@ def test_index_and_queries_run_there_and_skip(
     query = "SELECT count(*), max(price) FROM parcels WHERE id < 3000"
     with on_executors(spark):
         report = parcels.index(expressions=["month(d)"], features=["mode = 'AIR'"], rebuild=True)
-        assert report.files_indexed == report.files == len(parcels.files().files)
+        assert report.files_indexed == report.files == len(opened(parcels).files)
         found = spark.sql(query).collect()
     (scan,) = parcels.explain(query).scans
     assert 0 < scan.files_read < scan.files_total

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.cluster.standalone import Cluster
+from tests.opened import opened
 from tests.parcels import new_table, tasks_done
 
 import skipstone
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Workload
 
@@ -45,7 +45,7 @@ def fresh(spark: SparkSession, tmp_path: Path) -> skipstone.Table:
 
 
 def live_paths(table: skipstone.Table) -> set[str]:
-    return set(table.files().files.paths)
+    return set(opened(table).files.paths)
 
 
 def test_a_rewrite_outlives_a_worker_that_is_killed_while_it_writes(
@@ -58,7 +58,7 @@ def test_a_rewrite_outlives_a_worker_that_is_killed_while_it_writes(
     assert kill.seen[0] < kill.seen[1], "while tasks were left to do"
     assert report.rows == before.rows
     assert hash_of(fresh.frame()) == before
-    known = set(runtime_of(spark).catalog(fresh.files().root).files.paths)
+    known = set(opened(fresh).catalog.files.paths)
     assert live_paths(fresh) <= known, "every new block has its statistics"
     replayed = fresh.replay(Workload(log.queries[:2]))
     assert all(query.same_result and 0 < query.files_read < query.files_total for query in replayed.queries)
@@ -84,6 +84,6 @@ def test_without_any_worker_actions_end_with_one_sentence_and_go_on_once_there_i
     cluster.add_workers(1)
     assert live_paths(fresh) == paths
     assert hash_of(fresh.frame()) == before
-    assert int(fresh.files().handle.version()) == 0
+    assert opened(fresh).snapshot.version == 0
     assert fresh.index(rebuild=True).rows_indexed == before.rows
     assert tasks_done(spark)["driver"] == (0, 0)

@@ -10,8 +10,7 @@ import pytest
 from skipstone.spark import session
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-# Pages that are still to be written, by others.
+PAGES = [*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 
 
 def anchors(page: Path) -> set[str]:
@@ -57,10 +56,10 @@ def test_every_setting_that_a_session_makes_is_on_the_page_of_settings(
 
 
 def test_every_setting_of_the_reader_is_on_the_page_of_settings() -> None:
-    source = (ROOT / "src/skipstone/spark/java/Skipstone.java").read_text(encoding="utf-8")
-    found = re.search(r"READER_SETTINGS = \{(.*?)\};", source, re.DOTALL)
-    assert found
+    sources = sorted((ROOT / "src").rglob("*.java"))
+    code = "\n".join(source.read_text(encoding="utf-8") for source in sources)
+    (found,) = re.findall(r"READER_SETTINGS = \{(.*?)\};", code, re.DOTALL)
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    names = re.findall(r'"(spark\.[\w.]+)"', found[1])
+    names = re.findall(r'"(spark\.[\w.]+)"', found)
     assert len(names) > 5
     assert [name for name in names if f"`{name}`" not in page] == []

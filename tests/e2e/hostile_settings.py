@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.conftest import SETTINGS
+from tests.opened import opened
 
 import skipstone
 from skipstone.predicate.render import to_sql
@@ -115,7 +116,7 @@ def _what_was_done(spark: SparkSession, path: Path) -> dict[str, Any]:
     table = skipstone.table(spark, f"{path.name}={path}")
     indexed = table.index(expressions=["month(day)"], features=["k < 60 AND name LIKE '%2'"])
     out["indexed"] = (indexed.files_indexed, indexed.rows_indexed)
-    blocks = table._runtime.catalog(table.files().root).blocks
+    blocks = opened(table).catalog.blocks
     out["bounds"] = {
         to_sql(key): sorted(zip(found.low.to_pylist(), found.high.to_pylist(), found.nulls, strict=True))
         for key, found in blocks.statistics.items()

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import assert_skips, scan_of
 from tests.e2e.conftest import Orders, write_orders
+from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.segment import decode, encode
@@ -71,7 +72,7 @@ def _segment(table: skipstone.Table) -> Path:
 
 def _reload(table: skipstone.Table) -> str:
     with pytest.raises(skipstone.SkipstoneError) as caught:
-        table._runtime.refresh(table.files().root)
+        opened(table).refresh()
     return str(caught.value)
 
 

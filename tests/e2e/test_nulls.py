@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import assert_reads_all, assert_same, assert_skips, indexed, settings, write_files
+from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.segment import decode
@@ -98,9 +99,8 @@ def test_missing_statistics_do_not_mean_all_null(spark: SparkSession, tmp_path: 
         object.__setattr__(statistics, "high", pa.nulls(2, statistics.high.type))
         object.__setattr__(statistics, "values", None)
         object.__setattr__(statistics, "nulls", np.full(2, -1))
-    root = table.files().root
-    publish(table._runtime.store(root), stored, replace=True)
-    table._runtime.refresh(root)
+    publish(opened(table).store, stored, replace=True)
+    opened(table).refresh()
     for condition, rows in {
         "x = 5": 1,
         "x IS NULL": 0,

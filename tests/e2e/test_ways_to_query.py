@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from tests.e2e.checks import answer, assert_same, assert_skips, settings
 from tests.e2e.conftest import Orders
+from tests.opened import opened
 
 import skipstone
 
@@ -109,7 +110,7 @@ def test_tables_of_the_catalog_skip_by_name_and_by_path(spark: SparkSession, for
         table.index()
         assert_skips(table, f"SELECT k FROM {name} WHERE id = 5", rows=1, read=1)
         assert_skips(table, f"SELECT k FROM default.{name} WHERE id = 5", rows=1, read=1)
-        path = table.files().root.removeprefix("file:")
+        path = opened(table).root.removeprefix("file:")
         assert_skips(table, f"SELECT k FROM {format_}.`{path}` WHERE id = 5", rows=1, read=1)
         spark.sql(f"INSERT INTO {name} VALUES (5, 9)")
         assert_skips(table, f"SELECT k FROM {name} WHERE id = 5", rows=2, read=2)

@@ -17,8 +17,16 @@ from pyspark.sql import SparkSession
 import skipstone
 from skipstone.actions.cost_store import load_model, remember, save_model
 from skipstone.errors import SkipstoneError
-from skipstone.estimate.cost import DEFAULT, Coefficients, CostModel, Extent, Observation, Shape, fit
-from skipstone.estimate.rewrite_features import placed_by, shape_of
+from skipstone.estimate.cost import (
+    DEFAULT,
+    Coefficients,
+    CostModel,
+    Extent,
+    Observation,
+    RewriteFeatures,
+    fit,
+)
+from skipstone.estimate.rewrite_features import placed_by, rewrite_features
 from skipstone.layout.assignment import Clusters, Dimension, Grid, Partitioned, Split, Tree, VectorMap
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT
@@ -34,7 +42,7 @@ def extent(rows: float, row: PerRow = WIDE) -> Extent:
 
 
 SHAPES = [
-    Shape(extent(rows * 1e6, row), z, s, a)
+    RewriteFeatures(extent(rows * 1e6, row), z, s, a)
     for rows, row in ((5, WIDE), (5, NARROW), (20, WIDE), (80, NARROW))
     for z in (1, 3)
     for s in (0, 4, 12)
@@ -89,7 +97,7 @@ def test_no_coefficient_is_ever_negative(seconds: list[float]) -> None:
 
 
 def test_what_was_not_observed_is_slower_by_as_much_as_what_was() -> None:
-    shape = Shape(extent(10e6), 1, 0, 0)
+    shape = RewriteFeatures(extent(10e6), 1, 0, 0)
     found = fit([Observation.rewrite(shape, 2 * TRUTH.rewrite_seconds(shape))] * 2, TRUTH)
     assert found.read_per_mb == TRUTH.read_per_mb
     assert found.rewrite_per_row_sop_feature == pytest.approx(2 * TRUTH.rewrite_per_row_sop_feature)
@@ -98,10 +106,10 @@ def test_what_was_not_observed_is_slower_by_as_much_as_what_was() -> None:
 
 def test_busy_hours_do_not_turn_cheap_features_into_dear_ones() -> None:
     """Rewrites with many features happened to run while the machine was busy."""
-    quiet, busy = Shape(extent(10e6), 1, 6, 30), Shape(extent(10e6), 0, 14, 90)
+    quiet, busy = RewriteFeatures(extent(10e6), 1, 6, 30), RewriteFeatures(extent(10e6), 0, 14, 90)
     seen = [
         Observation.rewrite(shape, TRUTH.rewrite_seconds(shape))
-        for shape in (quiet, Shape(extent(1e6), 1, 6, 10))
+        for shape in (quiet, RewriteFeatures(extent(1e6), 1, 6, 10))
     ]
     seen += [Observation.rewrite(busy, 2.5 * TRUTH.rewrite_seconds(busy))] * 2
     found = CostModel(TRUTH, base=TRUTH).refreshed(seen).coefficients
@@ -112,7 +120,7 @@ def test_busy_hours_do_not_turn_cheap_features_into_dear_ones() -> None:
 def test_two_rewrites_that_agree_outvote_a_calibration() -> None:
     """Its features were cheap ones, say; one rewrite alone may just have met a busy machine."""
     calibrated = CostModel().calibrated(observations(TRUTH))
-    shape = Shape(extent(10e6), 2, 8, 20)
+    shape = RewriteFeatures(extent(10e6), 2, 8, 20)
     before = calibrated.coefficients.rewrite_seconds(shape)
     seen = Observation.rewrite(shape, 2.5 * before)
     once = calibrated.refreshed([seen])
@@ -126,7 +134,7 @@ def test_two_rewrites_that_agree_outvote_a_calibration() -> None:
 
 
 def test_newer_observations_weigh_more() -> None:
-    shape = Shape(extent(10e6), 1, 0, 0)
+    shape = RewriteFeatures(extent(10e6), 1, 0, 0)
     old, new = Observation.rewrite(shape, 50.0), Observation.rewrite(shape, 100.0)
     model = CostModel().refreshed([old] * 30 + [new] * 30)
     assert 75 < model.coefficients.rewrite_seconds(shape) < 100
@@ -243,7 +251,7 @@ VECTORS = VectorMap(
 def test_shapes_count_what_is_computed_per_row(
     assignment: Grid, kept: tuple[Expr, ...], z: int, sop: int, additional: int
 ) -> None:
-    assert shape_of(assignment, kept, extent(2e6)) == Shape(extent(2e6), z, sop, additional)
+    assert rewrite_features(assignment, kept, extent(2e6)) == RewriteFeatures(extent(2e6), z, sop, additional)
 
 
 def test_what_rows_are_placed_by() -> None:

@@ -57,6 +57,6 @@ def test_a_delta_table_without_deltas_jars_is_named_as_such(
 ) -> None:
     path = str(tmp_path / "table")
     spark.range(3).write.format("delta").save(path)
-    monkeypatch.setattr("skipstone.indexed_table.has_delta", lambda spark: False)
+    monkeypatch.setattr("skipstone.spark.engine.source.has_delta", lambda spark: False)
     with pytest.raises(skipstone.SkipstoneError, match="is a Delta table, and this Spark session"):
         skipstone.table(spark, path)

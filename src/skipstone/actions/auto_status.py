@@ -1,16 +1,19 @@
-"""What the automatic optimiser sees of a table, and what it decided last."""
+"""``auto`` without a round: what the automatic optimiser sees of a table, and what it decided last."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
+from skipstone.actions.context import Context
+from skipstone.actions.read_table_state import read_table_state, require_delta
 from skipstone.catalog.decisions import Decision, load_decisions
-from skipstone.estimate.table_state import Situation
+from skipstone.estimate.policy import Policy, policy_or_default
 from skipstone.view import Cell, Share, View, Viewed, count, megabytes
 
-__all__ = ["AutoStatus", "auto_status"]
+__all__ = ["AutoStatus", "ShowAutoStatus"]
 
 _SHOWN = 5
 
@@ -30,7 +33,7 @@ class AutoStatus(Viewed):
     unclustered_bytes: int
     awaited_bytes: int
     drift: float | None
-    layouts: tuple[dict[str, Any], ...]
+    layouts: tuple[Mapping[str, Any], ...]
     decisions: tuple[Decision, ...]
 
     def view(self) -> View:
@@ -64,23 +67,39 @@ class AutoStatus(Viewed):
         return {
             **{name: getattr(self, name) for name in names},
             **moments,
-            "layouts": list(self.layouts),
+            "layouts": [dict(layout) for layout in self.layouts],
             "decisions": [decision.to_dict() for decision in self.decisions],
         }
 
 
-def auto_status(seen: Situation, most: int = _SHOWN) -> AutoStatus:
-    """Describe a situation and the newest decisions."""
-    numbers = seen.numbers()
-    return AutoStatus(
-        root=seen.files.root,
-        logged_scans=numbers["logged_scans"],
-        first_scan=seen.scans[0].time if seen.scans else None,
-        last_scan=seen.scans[-1].time if seen.scans else None,
-        unclustered_files=numbers["unclustered_files"],
-        unclustered_bytes=numbers["unclustered_bytes"],
-        awaited_bytes=numbers["awaited_bytes"],
-        drift=numbers["drift"],
-        layouts=tuple(numbers["layouts"]),
-        decisions=load_decisions(seen.runtime.store(seen.files.root), most),
-    )
+@dataclass(frozen=True, slots=True)
+class ShowAutoStatus:
+    """Show log, unclustered data, drift and the newest decisions; nothing is estimated."""
+
+    name: ClassVar[str] = "auto"
+
+    policy: Policy | None = None
+
+    def validate(self, context: Context) -> None:
+        """Refuse what is no policy, and a table that cannot be rewritten in place."""
+        policy_or_default(self.policy)
+        require_delta(context)
+
+    def run(self, context: Context) -> AutoStatus:
+        """Read the state of the table and its decisions."""
+        context.report("reading the query log", 0, 1)
+        context.table.refresh()
+        state = read_table_state(context, policy_or_default(self.policy))
+        figures = state.figures
+        return AutoStatus(
+            root=context.snapshot.root,
+            logged_scans=figures.logged_scans,
+            first_scan=state.scans[0].time if state.scans else None,
+            last_scan=state.scans[-1].time if state.scans else None,
+            unclustered_files=figures.unclustered_files,
+            unclustered_bytes=figures.unclustered_bytes,
+            awaited_bytes=figures.awaited_bytes,
+            drift=figures.drift,
+            layouts=figures.layouts,
+            decisions=load_decisions(context.store, _SHOWN),
+        )

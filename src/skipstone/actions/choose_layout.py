@@ -6,64 +6,35 @@ the writing itself fails.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from skipstone.actions.context import Context
 from skipstone.actions.cost_store import load_model
-from skipstone.actions.prepare import Prepared, Wishes
-from skipstone.actions.rewrite import fit
+from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.prepare import FitRequest
+from skipstone.actions.rewrite import fit_design
 from skipstone.actions.usable import prepare_usable
-from skipstone.catalog.column_names import ColumnNames, paths_between
-from skipstone.estimate.advice import AS_IT_LIES, Advice
-from skipstone.estimate.cost_inputs import economy_of
+from skipstone.catalog.column_names import paths_between
+from skipstone.catalog.column_sizes import ColumnSizes
+from skipstone.errors import SkipstoneError
+from skipstone.estimate.advice import CURRENT_LAYOUT, Advice, advise
+from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.worse import refusal
 from skipstone.layout.contract import Fitted
 from skipstone.predicate.expr import with_columns
-from skipstone.progress import Progress, Steps
-from skipstone.pruning.blocks import Counts
-from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.job_progress import watch
-from skipstone.spark.engine.open_table import TableFiles
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.workload.predicates import LoggedFilter
-from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["Choice", "Request", "Work", "choose", "choose_again"]
+__all__ = ["LayoutChoice", "choose_again", "choose_layout"]
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A layout by its name, what it should be like, and whether it may be worse than what is there."""
-
-    layout: str = "auto"
-    wishes: Wishes = field(default_factory=Wishes)
-    force: bool = False
+AUTO = "auto"
+_SHARES = {"preparing": 2, "simulating": 2, "fitting": 1}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Work:
-    """What is laid out, for which queries, and by whom; without ``places`` all files are."""
-
-    spark: SparkSession
-    runtime: Runtime
-    files: TableFiles
-    entries: Sequence[LoggedFilter]
-    unusable: Sequence[BrokenQuery] = ()
-    progress: Progress | None = None
-    places: Counts | None = None
-
-    @property
-    def all_places(self) -> Counts:
-        """Where the files that are laid out lie in the table's list of files."""
-        return np.arange(len(self.files.files)) if self.places is None else self.places
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """The layout to apply; ``fitted`` is None, and ``reason`` says why, if the files stay as they are.
+class LayoutChoice:
+    """The layout to apply; ``fitted`` is None if the files stay as they are.
 
     ``worse`` is the sentence about a layout that would be worse than what is there.
     """
@@ -72,58 +43,67 @@ class Choice:
     advice: Advice
     layout: str
     fitted: Fitted | None
-    fit_seconds: float
-    worse: str = ""
+    sizes: ColumnSizes = field(repr=False)
+    fit_seconds: float = 0.0
 
     @property
     def percent_before(self) -> float | None:
         """What the log's queries scan now."""
-        return self._percent(AS_IT_LIES)
+        return self._percent(CURRENT_LAYOUT)
 
     @property
     def percent_after(self) -> float | None:
         """What they would scan."""
         return self._percent(self.layout)
 
+    @property
+    def worse(self) -> str:
+        """The sentence about a layout that is worse than what is there; empty if it is not."""
+        return refusal(self.layout, self.percent_before, self.percent_after) or ""
+
     def _percent(self, layout: str) -> float | None:
         return next((row.percent_scanned for row in self.advice.layouts if row.layout == layout), None)
 
 
-def choose(work: Work, request: Request, clock: Callable[[], float] = time.perf_counter) -> Choice:
-    """Fit and simulate what is asked for."""
-    started = clock()
-    places = work.all_places
-    steps = Steps(work.progress, len(places), {"sampling": 2, "fitting": 3})
-    with watch(work.spark, steps.step("sampling"), "sampling blocks"):
-        prepared = prepare_usable(work.spark, work.files, work.entries, work.unusable, request.wishes, places)
-        model = load_model(work.spark)
-        economy = economy_of(work.spark, work.runtime, work.files, places, model, work.entries)
-    name, fitted, advice = fit(work.spark, prepared, places, request.layout, steps.step("fitting"), economy)
-    found = Choice(prepared, advice, name, fitted, clock() - started)
-    return replace(found, worse=refusal(name, found.percent_before, found.percent_after) or "")
+def choose_layout(context: Context, layout: str, request: FitRequest) -> LayoutChoice:
+    """Fit and simulate the layout that is asked for, or all of them for ``auto``."""
+    started, table = context.clock(), context.table
+    steps = context.steps(len(request.places), _SHARES)
+    prepared = prepare_usable(table, request, steps.step("preparing"))
+    costs = gather_costs(table, request.places, load_model(context.engine), request.entries)
+    wanted = None if layout == AUTO else (layout,)
+    advice = advise(prepared, wanted, steps.step("simulating"), costs)
+    name = advice.best if layout == AUTO else layout
+    fitted = None
+    if name != CURRENT_LAYOUT:
+        if name not in advice.fitted:
+            raise SkipstoneError(next(row.problem for row in advice.layouts if row.layout == name))
+        fitted = fit_design(context.reporting_to(steps.step("fitting")), prepared, name, advice.fitted[name])
+    seconds = (context.clock() - started).total_seconds()
+    return LayoutChoice(prepared, advice, name, fitted, costs.sizes, seconds)
 
 
-def choose_again(work: Work, request: Request, chosen: Choice, target: TableFiles) -> Choice:
+def choose_again(
+    context: Context, chosen: LayoutChoice, request: FitRequest, target: OpenTable
+) -> LayoutChoice:
     """The choice for a table with the same rows in other files, such as a copy.
 
     A fitted layout speaks of stored columns. Where these are called otherwise in the copy, because the
     source renamed some (Delta's column mapping), the same layout is fitted anew.
     """
-    here, there = (ColumnNames.from_schema(files.schema) for files in (work.files, target))
+    places = target.all_places
+    here, there = context.snapshot.names, target.snapshot.names
     if here.display == there.display:
-        places = np.arange(len(target.files))
-        return replace(chosen, prepared=replace(chosen.prepared, files=target, places=places))
+        return replace(chosen, prepared=replace(chosen.prepared, snapshot=target.snapshot, places=places))
     paths = paths_between(here, there)
-    tops = {path[0]: other[0] for path, other in paths.items()}
-    entries = [
-        replace(
-            entry,
-            filter=with_columns(entry.filter, paths),
-            columns=tuple(tops.get(column, column) for column in entry.columns),
-        )
-        for entry in work.entries
-    ]
-    renamed = replace(work, files=target, entries=entries)
-    again = choose(renamed, replace(request, layout=chosen.layout))
+    entries = tuple(_renamed(entry, paths) for entry in request.entries)
+    renamed = replace(request, places=places, entries=entries)
+    again = choose_layout(replace(context, table=target, progress=None), chosen.layout, renamed)
     # What the table scans now is what its source scans.
-    return replace(again, advice=chosen.advice, worse=chosen.worse)
+    return replace(again, advice=chosen.advice)
+
+
+def _renamed(entry: LoggedFilter, paths: Mapping[tuple[str, ...], tuple[str, ...]]) -> LoggedFilter:
+    tops = {path[0]: other[0] for path, other in paths.items()}
+    columns = tuple(tops.get(column, column) for column in entry.columns)
+    return replace(entry, filter=with_columns(entry.filter, paths), columns=columns)

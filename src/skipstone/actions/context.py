@@ -54,6 +54,12 @@ class Context:
         """Where the table's catalog, layouts and decisions are kept."""
         return self.table.store
 
+    def report(self, what: str, done: int, total: int) -> None:
+        """Say how far the action is, to whoever wants to know; raises if somebody has asked for an end."""
+        self.cancel.check()
+        if self.progress is not None:
+            self.progress(what, done, total)
+
     def steps(self, total: int, shares: Mapping[str, float]) -> Steps:
         """Announce the steps of an action, each with its share of the work; each of them can be cancelled."""
         return Steps(self.progress, total, shares, self.cancel)

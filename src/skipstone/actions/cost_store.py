@@ -15,7 +15,7 @@ from pathlib import Path
 
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import FORMAT, CostModel, Observation
-from skipstone.spark import SparkSession
+from skipstone.spark.engine.engine import Engine
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.jars import home_directory
 
@@ -24,18 +24,17 @@ __all__ = ["load_model", "model_path", "read_model", "remember", "save_model"]
 LOG = logging.getLogger("skipstone")
 
 
-def model_path(spark: SparkSession) -> Path:
-    """Where the model of a session's master and cores is kept."""
-    context = spark.sparkContext
+def model_path(engine: Engine) -> Path:
+    """Where the model of a machine or cluster is kept."""
     given = os.environ.get("SKIPSTONE_COSTS")
     directory = Path(given) if given else home_directory() / "costs"
-    key = re.sub(r"[^A-Za-z0-9.]+", "-", f"{context.master}-{context.defaultParallelism}").strip("-")
+    key = re.sub(r"[^A-Za-z0-9.]+", "-", engine.cluster).strip("-")
     return directory / f"{key}.json"
 
 
-def load_model(spark: SparkSession) -> CostModel:
+def load_model(engine: Engine) -> CostModel:
     """The stored model, or the default one when nothing was measured yet by this version."""
-    return read_model(model_path(spark))
+    return read_model(model_path(engine))
 
 
 def read_model(path: Path) -> CostModel:
@@ -54,9 +53,9 @@ def read_model(path: Path) -> CostModel:
         raise SkipstoneError(f"{path} cannot be read ({problem.strerror}).") from problem
 
 
-def save_model(spark: SparkSession, model: CostModel) -> Path:
+def save_model(engine: Engine, model: CostModel) -> Path:
     """Store a model, whole or not at all."""
-    path = model_path(spark)
+    path = model_path(engine)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, scratch = tempfile.mkstemp(prefix=".costs-", dir=path.parent)
@@ -75,9 +74,9 @@ def save_model(spark: SparkSession, model: CostModel) -> Path:
     return path
 
 
-def remember(spark: SparkSession, observations: Sequence[Observation]) -> None:
+def remember(engine: Engine, observations: Sequence[Observation]) -> None:
     """Refresh the model by what was just seen; work that is done never fails over this."""
     try:
-        save_model(spark, load_model(spark).refreshed(observations))
+        save_model(engine, load_model(engine).refreshed(observations))
     except Exception as problem:
         LOG.warning("The cost of this rewrite was not remembered: %s", some_sentence_of(problem))

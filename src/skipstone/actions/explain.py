@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
 
+from skipstone.actions.context import Context
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
@@ -19,39 +20,54 @@ from skipstone.pruning.report import (
     skip_reasons,
     unused_predicates,
 )
-from skipstone.spark.bridge.query_text import query_frame
-from skipstone.spark.bridge.runtime import Question, Runtime
-from skipstone.spark.bridge.scans import DecidedScan, scans_of
+from skipstone.spark import DataFrame
+from skipstone.spark.bridge.runtime import Question
+from skipstone.spark.bridge.scans import DecidedScan
 
-__all__ = ["Explanation", "explain_query"]
-
-
-def explain_query(spark: SparkSession, runtime: Runtime, query: str | DataFrame) -> Explanation:
-    """Report every scan of a registered table that has a filter."""
-    frame = query_frame(spark, query)
-    return Explanation(tuple(_report(runtime, scan) for scan in scans_of(runtime, frame)))
+__all__ = ["Explain", "Explanation"]
 
 
-def _report(runtime: Runtime, scan: DecidedScan) -> ScanReport:
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Which files a query reads and skips, and why, for every scan of an indexed table that has a filter."""
+
+    name: ClassVar[str] = "explain"
+
+    query: str | DataFrame
+
+    def validate(self, context: Context) -> None:
+        """What is no query is refused when it is planned, and nothing is ever written."""
+
+    def run(self, context: Context) -> Explanation:
+        """Plan the query anew and describe what was decided."""
+        context.report("planning the query", 0, 1)
+        scans = context.engine.scans_of(self.query)
+        explanation = Explanation(tuple(map(_report, scans)))
+        context.report("planning the query", 1, 1)
+        return explanation
+
+
+def _report(scan: DecidedScan) -> ScanReport:
     figures = scan.figures
     report = ScanReport(
         root=scan.root,
         filter="",
-        files_total=figures["files_total"],
-        files_pruned=figures["files_total"] - figures["files_offered"],
-        files_skipped=figures["files_offered"] - figures["files_kept"],
-        files_read=figures["files_kept"],
-        files_unindexed=figures["files_unindexed"],
-        bytes_total=figures["bytes_total"],
-        bytes_read=figures["bytes_kept"],
-        failure=figures["failure"],
+        files_total=figures.files_total,
+        files_pruned=figures.files_total - figures.files_offered,
+        files_skipped=figures.files_offered - figures.files_kept,
+        files_read=figures.files_kept,
+        files_unindexed=figures.files_unindexed,
+        bytes_total=figures.bytes_total,
+        bytes_read=figures.bytes_kept,
+        failure=figures.failure,
     )
-    return report if scan.question is None else _with_reasons(report, runtime, scan, scan.question)
+    return report if scan.question is None else _with_reasons(report, scan, scan.question)
 
 
-def _with_reasons(report: ScanReport, runtime: Runtime, scan: DecidedScan, question: Question) -> ScanReport:
+def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> ScanReport:
     """The report with the filter, and with the reasons unless everything is read because of a failure."""
-    catalog = runtime.catalog(scan.root)
+    catalog = scan.catalog
+    blocks, sizes = catalog.blocks, catalog.files.sizes
     foreign = catalog.foreign(dict(question.settings)) & scan.offered
     filter_ = within_limits(question.filter)
     report = replace(
@@ -59,26 +75,24 @@ def _with_reasons(report: ScanReport, runtime: Runtime, scan: DecidedScan, quest
     )
     if report.failure:
         return report
-    decision = runtime.decision(question)
-    partitions = frozenset(question.names.resolve((), name).path for name in scan.figures["partitions"])
-    pruned = _pruned_by_spark(runtime, scan, question, partitions)
+    decision = scan.decision(question)
+    partitions = frozenset(question.names.resolve((), name).path for name in scan.figures.partitions)
+    pruned = _pruned_by_spark(scan, question, partitions)
     files = scan.offered & ~scan.skipped & ~foreign
     read = ReadFiles(question.filter, scan.root, files, int((scan.offered & ~pruned).sum()), partitions)
     return replace(
         report,
         files_pruned=report.files_pruned + int(pruned.sum()),
         files_skipped=report.files_skipped - int(pruned.sum()),
-        skipped=skip_reasons(decision, catalog, scan.skipped & ~pruned),
+        skipped=skip_reasons(decision, blocks, sizes, scan.skipped & ~pruned),
         unused=unused_predicates(decision),
-        read=read_reasons(read, catalog, decision),
+        read=read_reasons(read, blocks, sizes, decision),
     )
 
 
-def _pruned_by_spark(
-    runtime: Runtime, scan: DecidedScan, question: Question, partitions: frozenset[tuple[str, ...]]
-) -> Flags:
+def _pruned_by_spark(scan: DecidedScan, question: Question, partitions: frozenset[tuple[str, ...]]) -> Flags:
     """Files that are skipped and that Spark would have left out by their partition anyway."""
     filter_ = partition_filter(question.filter, partitions)
     if filter_ is None:
         return np.zeros(len(scan.skipped), np.bool_)
-    return runtime.decision(replace(question, filter=filter_)).skip & scan.skipped
+    return scan.decision(question, filter_).skip & scan.skipped

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import ClassVar, NamedTuple
 
-from pyspark.sql import SparkSession
-
+from skipstone.actions.context import Context
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.spark.bridge.parse_sql import TableSource, parse_queries
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.open_table import TableFiles
 from skipstone.spark.querylog.query_log import append_log
 from skipstone.workload.logged_scans import LoggedScan
 from skipstone.workload.queries import BrokenQuery, Query, TableScan, Workload
 
-__all__ = ["import_queries"]
+__all__ = ["ImportLog", "ImportedLog"]
 
 
-def import_queries(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    name: str,
-    queries: Workload,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> tuple[int, tuple[BrokenQuery, ...]]:
-    """Append the scans that queries make of one table; how many, and the statements that cannot be used."""
-    parsed = parse_queries(spark, queries, {name: TableSource(files.schema, files.root)})
-    now = clock()
-    scans = [_logged(query, scan, len(files.files), now) for query, scan in parsed.scans_of(name)]
-    append_log(spark, runtime, files.root, scans)
-    return len(scans), parsed.unusable
+class ImportedLog(NamedTuple):
+    """How many scans were added to the log, and the statements that cannot be used."""
+
+    added: int
+    unusable: tuple[BrokenQuery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLog:
+    """Add the scans that these queries make to the table's query log; nothing is run."""
+
+    name: ClassVar[str] = "log import"
+
+    queries: Workload
+
+    def validate(self, context: Context) -> None:
+        """What cannot be used is left out, with its reason."""
+
+    def run(self, context: Context) -> ImportedLog:
+        """Parse all queries, then append the scans in one batch."""
+        table, name = context.table, context.source.called
+        known = {name: TableSource(table.snapshot.schema, table.root)}
+        parsed = parse_queries(context.engine.spark, self.queries, known, progress=context.report)
+        now = context.clock()
+        scans = [_logged(query, scan, len(table.files), now) for query, scan in parsed.scans_of(name)]
+        context.report("appending to the query log", len(self.queries.queries), len(self.queries.queries))
+        append_log(context.engine, table.root, scans)
+        return ImportedLog(len(scans), parsed.unusable)
 
 
 def _logged(query: Query, scan: TableScan, files_total: int, now: datetime) -> LoggedScan:

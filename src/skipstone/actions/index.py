@@ -1,51 +1,43 @@
 """Indexing: statistics for the files that have none, published as a new segment.
 
-Steps: list the files, find those without an entry (or without what is asked for now), scan them once,
-publish. A file is asked for by path, size and time, so a file that was overwritten is new.
+Steps: find what to track and the files without an entry (or without what is asked for now), scan them once,
+publish. A file that was overwritten is another file (:mod:`~skipstone.catalog.files`), so it is new.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from pyspark.sql import DataFrame, SparkSession
 
-from skipstone.catalog import Catalog, Files, FileStore, Segment, publish, stamp
+from skipstone.actions.context import Context
+from skipstone.catalog import Catalog, Segment, publish, stamp
 from skipstone.catalog.compact import by_layout, compact
 from skipstone.catalog.store import replace_segments
+from skipstone.catalog.tracked import TrackedSet
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
-from skipstone.predicate.types import Kind
-from skipstone.progress import Progress, Steps
-from skipstone.pruning.blocks import MOST_VALUES, BlockSet, Counts, Feature
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.job_progress import watch
-from skipstone.spark.engine.open_table import TableFiles
+from skipstone.pruning.blocks import MOST_VALUES, BlockSet, Counts
+from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.reader_settings import settings_of
 from skipstone.spark.engine.statistics import compute, scans_of
 from skipstone.spark.engine.tracked import (
-    Kept,
-    columns_to_keep,
-    expressions_to_keep,
-    features_to_keep,
-    still_to_keep,
+    still_tracked,
+    tracked_columns,
+    tracked_expressions,
+    tracked_features,
 )
 from skipstone.view import View, Viewed, count, listed, megabytes
 
-__all__ = ["IndexReport", "index_files", "index_laid_out", "settings_of"]
+__all__ = ["Index", "IndexReport", "index_laid_out"]
 
 _MOST_SEGMENTS = 16
-Flags = npt.NDArray[np.bool_]
-_TIMESTAMPS = (Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
-_TIMESTAMP = re.compile(r'"(?:type|elementType|keyType|valueType)"\s*:\s*"timestamp(?:_ntz)?"')
-_YEAR_1901 = -2_177_452_800_000_000
+_STEPS = {"scanning": 20, "publishing": 1}
+"""The share that each step has in the work, about."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,100 +72,103 @@ class IndexReport(Viewed):
         return View(done, tuple(facts))
 
 
-def index_files(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    expressions: Sequence[str] = (),
-    features: Sequence[str] = (),
-    rebuild: bool = False,
-    progress: Progress | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> IndexReport:
-    """Index what is not indexed yet; ``rebuild`` does all files anew."""
-    started = clock()
-    stored = stamp(runtime.store(files.root))
-    if rebuild:
-        with suppress(SkipstoneError):  # of what cannot be read, the layouts are not known any more
-            runtime.refresh(files.root)
-    catalog = runtime.catalog(files.root)
-    none = files.frame(spark, np.zeros(0, np.int64))
-    kept, wanted = _what_to_keep(spark, none, files, catalog, expressions, features, rebuild)
-    asked: set[Expr] = {item.expr for item in kept if not isinstance(item.expr, Column)}
-    foreign = catalog.foreign(runtime.settings(spark))
-    todo = (
-        np.arange(len(files.files))
-        if rebuild
-        else _missing(files.files, catalog, foreign, asked, set(wanted))
-    )
-    if len(todo):
-        with (
-            Steps(progress, len(todo), {"indexing": 1}) as steps,
-            watch(spark, steps.step("indexing"), "indexing blocks", scans_of(kept), len(todo)),
-        ):
-            blocks = compute(spark, files, todo, kept, wanted, _known_values(catalog))
-        found = _segment(spark, runtime, files, todo, kept, blocks, started.isoformat())
-        parts = by_layout(found, catalog)
-        store = runtime.store(files.root)
-        if rebuild:
-            alive = files.files.paths
-            replace_segments(store, stored, compact(catalog, parts, alive, found.created))
-        elif any(part.layout for part in parts):
-            replace_segments(store, catalog.names, compact(catalog, parts, None, found.created))
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Compute statistics for the files that have none; no data is changed.
+
+    ``expressions`` are SQL expressions to keep minimum, maximum and value sets of; ``features`` are SQL
+    conditions to keep one bit of per block. ``rebuild`` does all files anew, with only what is asked for now.
+    """
+
+    name: ClassVar[str] = "index"
+
+    expressions: Sequence[str] = ()
+    features: Sequence[str] = ()
+    rebuild: bool = False
+
+    def validate(self, context: Context) -> None:
+        """What is asked for is read against the table at the start of ``run``, before anything is written."""
+
+    def run(self, context: Context) -> IndexReport:
+        """Find what to do, scan, publish."""
+        table, started = context.table, context.clock()
+        context.report("finding what to track", 0, len(table.files))
+        stored = stamp(table.store)
+        try:
+            table.refresh()
+        except SkipstoneError:
+            if not self.rebuild:  # which puts another catalog in the place of an unreadable one
+                raise
+        tracked = _what_to_track(table, self)
+        todo = table.all_places if self.rebuild else _missing(table, tracked)
+        rows = 0
+        if len(todo):
+            with context.steps(len(todo), _STEPS) as steps:
+                scans = scans_of(tracked.expressions)
+                progress = steps.step("scanning")
+                with context.engine.watch(progress, "indexing blocks", scans, len(todo)):
+                    blocks = compute(table, todo, tracked, _known_values(table.catalog))
+                rows = int(blocks.rows.sum())
+                found = _segment(table, todo, tracked, blocks, started.isoformat())
+                steps.begin("publishing", "publishing statistics")
+                self._publish(table, found, stored)
         else:
-            _add(store, files, catalog, found)
-        runtime.refresh(files.root)
-    return IndexReport(
-        root=files.root,
-        files=len(files.files),
-        files_indexed=len(todo),
-        rows_indexed=int(blocks.rows.sum()) if len(todo) else 0,
-        bytes_indexed=int(files.files.sizes[todo].sum()),
-        columns=tuple(to_sql(item.expr) for item in kept if isinstance(item.expr, Column)),
-        expressions=tuple(item.sql for item in kept if not isinstance(item.expr, Column)),
-        features=tuple(feature.text for feature in wanted),
-        seconds=(clock() - started).total_seconds(),
-    )
+            context.report("finding what to track", len(table.files), len(table.files))
+        return IndexReport(
+            root=table.root,
+            files=len(table.files),
+            files_indexed=len(todo),
+            rows_indexed=rows,
+            bytes_indexed=table.snapshot.bytes_of(todo),
+            columns=tuple(to_sql(item.expr) for item in tracked.expressions if isinstance(item.expr, Column)),
+            expressions=tuple(tracked.texts.values()),
+            features=tuple(feature.text for feature in tracked.features),
+            seconds=(context.clock() - started).total_seconds(),
+        )
+
+    def _publish(self, table: OpenTable, found: Segment, stored: Sequence[str]) -> None:
+        """Put what was found beside, or in the place of, what was ``stored`` when the run began."""
+        catalog = table.catalog
+        parts = by_layout(found, catalog)
+        if self.rebuild:
+            replace_segments(table.store, stored, compact(catalog, parts, table.files.paths, found.created))
+        elif any(part.layout for part in parts):
+            replace_segments(table.store, catalog.names, compact(catalog, parts, None, found.created))
+        else:
+            _add(table, found)
+        table.refresh()
 
 
-def index_laid_out(
-    spark: SparkSession, runtime: Runtime, files: TableFiles, places: Counts, layout: str, created: str
-) -> None:
+def index_laid_out(context: Context, places: Counts, layout: str, created: str) -> None:
     """Index files that were written by a layout of this table: with all that was ever asked for."""
-    catalog = runtime.catalog(files.root)
-    none = files.frame(spark, np.zeros(0, np.int64))
-    kept, wanted = _what_to_keep(spark, none, files, catalog, (), (), False)
-    blocks = compute(spark, files, places, kept, wanted, _known_values(catalog))
-    found = _segment(spark, runtime, files, places, kept, blocks, created)
-    _add(runtime.store(files.root), files, catalog, replace(found, layout=layout))
-    runtime.refresh(files.root)
+    table = context.table
+    tracked = _what_to_track(table, Index())
+    blocks = compute(table, places, tracked, _known_values(table.catalog))
+    found = _segment(table, places, tracked, blocks, created)
+    context.cancel.check()
+    _add(table, replace(found, layout=layout))
+    table.refresh()
 
 
 def _segment(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    places: Counts,
-    kept: Sequence[Kept],
-    blocks: BlockSet,
-    created: str,
+    table: OpenTable, places: Counts, tracked: TrackedSet, blocks: BlockSet, created: str
 ) -> Segment:
-    texts: dict[Expr, str] = {item.expr: item.sql for item in kept if not isinstance(item.expr, Column)}
-    settings = settings_of(spark, runtime, files, blocks)
-    return Segment(_some(files.files, places), blocks, settings, created, texts)
+    settings = settings_of(table, blocks)
+    return Segment(table.files.some(places), blocks, settings, created, tracked.texts)
 
 
-def _add(store: FileStore, files: TableFiles, catalog: Catalog, found: Segment) -> None:
+def _add(table: OpenTable, found: Segment) -> None:
     """Publish what was found; once many segments have gathered, few take the place of all.
 
-    ``catalog`` is as it was read before: whatever others have published since is left alone.
+    The catalog is as it was read before: whatever others have published since is left alone.
     """
+    catalog = table.catalog
     if len(catalog.names) >= _MOST_SEGMENTS:
-        few = compact(catalog, [found], files.files.paths, found.created)
+        few = compact(catalog, [found], table.files.paths, found.created)
         if 2 * len(few) <= len(catalog.names):
-            replace_segments(store, catalog.names, few)
+            replace_segments(table.store, catalog.names, few)
             return
-    publish(store, found)
+    publish(table.store, found)
 
 
 def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
@@ -186,29 +181,21 @@ def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
     }
 
 
-def _what_to_keep(
-    spark: SparkSession,
-    frame: DataFrame,
-    files: TableFiles,
-    catalog: Catalog,
-    expressions: Sequence[str],
-    features: Sequence[str],
-    rebuild: bool,
-) -> tuple[tuple[Kept, ...], tuple[Feature, ...]]:
+def _what_to_track(table: OpenTable, asked: Index) -> TrackedSet:
     """The columns, what is asked for now, and what earlier runs were asked for."""
-    kept = {item.expr: item for item in columns_to_keep(files.schema)}
-    for item in expressions_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(expressions))):
-        kept.setdefault(item.expr, item)
-    wanted = list(features_to_keep(spark, frame, files.schema, tuple(dict.fromkeys(features))))
-    if not rebuild:
-        asked = _still_asked(catalog, set(files.files.paths))
-        texts = _others((text for segment in asked for text in segment.texts.values()), expressions)
-        others = _others((f.text for segment in asked for f in segment.blocks.features), features)
-        items, more = still_to_keep(spark, frame, files.schema, texts, others)
-        for item in items:
-            kept.setdefault(item.expr, item)
-        wanted += more
-    return tuple(kept.values()), tuple({feature.predicate: feature for feature in wanted}.values())
+    expressions, features = (tuple(dict.fromkeys(texts)) for texts in (asked.expressions, asked.features))
+    tracked = TrackedSet(tracked_columns(table.snapshot.schema)).with_more(
+        TrackedSet(tracked_expressions(table, expressions), tracked_features(table, features))
+    )
+    if asked.rebuild:
+        return tracked
+    before = _still_asked(table.catalog, set(table.files.paths))
+    texts = _others((text for segment in before for text in segment.texts.values()), expressions)
+    conditions = _others((f.text for segment in before for f in segment.blocks.features), features)
+    earlier = still_tracked(table, texts, conditions)
+    # Of two texts of one feature the earlier stays: entries that have it lack nothing.
+    every = {feature.predicate: feature for feature in (*tracked.features, *earlier.features)}
+    return replace(tracked.with_more(earlier), features=tuple(every.values()))
 
 
 def _still_asked(catalog: Catalog, alive: set[str]) -> list[Segment]:
@@ -225,10 +212,9 @@ def _others(texts: Iterable[str], asked: Sequence[str]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text not in asked]
 
 
-def _missing(
-    files: Files, catalog: Catalog, foreign: Flags, asked: set[Expr], wanted: set[Feature]
-) -> Counts:
+def _missing(table: OpenTable, tracked: TrackedSet) -> Counts:
     """Places of the files with no entry that counts now, or with one that lacks what is asked for."""
+    catalog, asked, wanted = table.catalog, set(tracked.texts), set(tracked.features)
     complete = np.array(
         [
             asked <= set(segment.blocks.statistics) and wanted <= set(segment.blocks.features)
@@ -236,21 +222,8 @@ def _missing(
         ],
         np.bool_,
     )
-    entries = {path: place for place, path in enumerate(catalog.files.paths)}
-    todo = []
-    for place, path in enumerate(files.paths):
-        entry = entries.get(path, -1)
-        same = (
-            entry >= 0
-            and not foreign[entry]
-            and catalog.files.sizes[entry] == files.sizes[place]
-            and catalog.files.times[entry] == files.times[place]
-            and complete[catalog.segment_of[entry]]
-        )
-        if not same:
-            todo.append(place)
-    return np.array(todo, np.int64)
-
-
-def _some(files: Files, places: Counts) -> Files:
-    return Files(tuple(files.paths[place] for place in places), files.sizes[places], files.times[places])
+    counts = ~catalog.foreign(table.engine.reader_settings())
+    if len(complete):
+        counts &= complete[catalog.segment_of]
+    # A file without an entry has the place -1, which is that of a last entry that does not count.
+    return np.flatnonzero(~np.append(counts, False)[table.files.places_in(catalog.files)])

@@ -2,54 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from typing import Any
 
+from skipstone.actions.context import Context
 from skipstone.actions.index import index_laid_out
 from skipstone.catalog.decisions import Decision, save_decision
-from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.append_by_layout import Arrival
-from skipstone.spark.engine.open_table import TableFiles
-from skipstone.spark.querylog.query_log import unlogged
+from skipstone.estimate.reuse_decision import LAID_OUT
+from skipstone.spark.engine.append_by_layout import LayoutAppend
 
-__all__ = ["settle"]
+__all__ = ["publish_append"]
 
 
-def settle(
-    spark: SparkSession,
-    runtime: Runtime,
-    arrival: Arrival,
-    now: TableFiles,
-    write_seconds: float,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> Decision:
-    """Index what has arrived; until then, and if that fails, it is read like any other new file."""
-    started, record = clock(), arrival.record
-    laid_out, overflowing = arrival.places(runtime, now)
-    with unlogged(spark):
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """The files of an append: those in their places, and those with too many rows for a block."""
+
+    files: int
+    bytes: int
+    overflowing_files: int
+    overflowing_bytes: int
+
+    def sentence(self, append: LayoutAppend) -> str:
+        layout = append.record.strategy
+        said = f"{append.rows:,} rows took their places in the layout {layout} as they were appended"
+        if not self.overflowing_files:
+            return said
+        too_much = self.overflowing_bytes / 1e6
+        return f"{said}, except for {too_much:,.1f} MB that were too much for their blocks"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "files": self.files,
+            "bytes": self.bytes,
+            "overflowing_files": self.overflowing_files,
+            "overflowing_bytes": self.overflowing_bytes,
+        }
+
+
+def publish_append(context: Context, append: LayoutAppend, write_seconds: float) -> Decision:
+    """Index what was appended; until then, and if that fails, it is read like any other new file.
+
+    The context's table is the one after the append.
+    """
+    started, record, snapshot = context.clock(), append.record, context.snapshot
+    laid_out, overflowing = append.places(context.table)
+    with context.engine.watch(context.progress, "indexing blocks"):
         for places, layout in ((laid_out, record.id), (overflowing, "")):
             if len(places):
-                index_laid_out(spark, runtime, now, places, layout, started.isoformat())
+                index_laid_out(context, places, layout, started.isoformat())
+    published = _Published(
+        len(laid_out), snapshot.bytes_of(laid_out), len(overflowing), snapshot.bytes_of(overflowing)
+    )
+    ended = context.clock()
     numbers = {
         "data": "new",
-        "table_version": int(now.handle.version()),
+        "table_version": snapshot.version,
         "layout": record.strategy,
         "layout_id": record.id,
-        "rows": arrival.rows,
-        "files": len(laid_out),
-        "bytes": int(now.files.sizes[laid_out].sum()),
-        "overflowing_files": len(overflowing),
-        "overflowing_bytes": int(now.files.sizes[overflowing].sum()),
+        "rows": append.rows,
+        **published.to_dict(),
         "write_seconds": write_seconds,
-        "index_seconds": (clock() - started).total_seconds(),
+        "index_seconds": (ended - started).total_seconds(),
     }
-    sentence = (
-        f"{arrival.rows:,} rows took their places in the layout {record.strategy} as they were appended"
-    )
-    if len(overflowing):
-        too_much = now.files.sizes[overflowing].sum() / 1e6
-        sentence += f", except for {too_much:,.1f} MB that were too much for their blocks"
-    return save_decision(
-        runtime.store(now.root), Decision(clock().isoformat(), True, "LAID_OUT", sentence, numbers)
-    )
+    sentence = published.sentence(append)
+    return save_decision(context.store, Decision(ended.isoformat(), True, LAID_OUT, sentence, numbers))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import ClassVar
 
-from pyspark.sql import SparkSession
+import numpy as np
 
+from skipstone.actions.context import Context
 from skipstone.catalog import stamp
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column
 from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.open_table import TableFiles
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.querylog.query_log import LogStatus, log_status
 from skipstone.view import Cell, Share, View, Viewed, count, listed, megabytes
 
-__all__ = ["TableStatus", "table_status"]
+__all__ = ["Status", "TableStatus"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,37 +81,51 @@ def _moment(text: str) -> str:
     return text[:19].replace("T", " ")
 
 
-def table_status(spark: SparkSession, runtime: Runtime, files: TableFiles) -> TableStatus:
-    """Compare the catalog with the files as they lie now."""
-    problem = ""
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known about the table, and how many of its files have no statistics yet."""
+
+    name: ClassVar[str] = "status"
+
+    def validate(self, context: Context) -> None:
+        """Any table has a status, also one whose catalog is unreadable."""
+
+    def run(self, context: Context) -> TableStatus:
+        """Compare the catalog with the files of the snapshot."""
+        table = context.table
+        with context.steps(2, {"catalog": 1, "log": 1}) as steps:
+            steps.begin("catalog", "reading the catalog")
+            problem = _refreshed(table)
+            steps.begin("log", "reading the query log")
+            log = log_status(context.engine, table.root)
+        catalog = table.catalog
+        # Entries made under other reader settings are not used by this session.
+        usable = np.append(~catalog.foreign(table.engine.reader_settings()), False)
+        # The place -1, of a file without an entry, is that of the last, which is not usable.
+        entries = table.files.places_in(catalog.files)
+        indexed = entries[usable[entries]]
+        return TableStatus(
+            root=table.root,
+            format=table.snapshot.format,
+            files=len(table.files),
+            bytes=table.files.bytes,
+            files_indexed=len(indexed),
+            rows_indexed=int(catalog.blocks.rows[indexed].sum()),
+            segments=len(catalog.segments),
+            indexed_at=catalog.segments[-1].created if catalog.segments else "",
+            columns=tuple(to_sql(key) for key in catalog.blocks.statistics if isinstance(key, Column)),
+            expressions=catalog.expression_texts,
+            features=tuple(feature.text for feature in catalog.blocks.features),
+            problem=problem,
+            log=log,
+        )
+
+
+def _refreshed(table: OpenTable) -> str:
+    """Read the catalog anew, if there is one; why it cannot be used, if so."""
     try:
-        if stamp(runtime.store(files.root)):
-            runtime.refresh(files.root)
+        if stamp(table.store):
+            table.refresh()
     except SkipstoneError as error:
-        problem = str(error)
-    catalog = runtime.catalog(files.root)
-    # Entries made under other reader settings are not used by this session.
-    usable = (~catalog.foreign(runtime.settings(spark))).tolist()
-    known = zip(catalog.files.sizes, catalog.files.times, usable, strict=True)
-    entries = dict(zip(catalog.files.paths, known, strict=True))
-    indexed = [
-        path
-        for path, size, time in zip(files.files.paths, files.files.sizes, files.files.times, strict=True)
-        if entries.get(path) == (size, time, True)
-    ]
-    rows = dict(zip(catalog.files.paths, catalog.blocks.rows.tolist(), strict=True))
-    return TableStatus(
-        root=files.root,
-        format=files.format,
-        files=len(files.files),
-        bytes=int(files.files.sizes.sum()),
-        files_indexed=len(indexed),
-        rows_indexed=sum(rows[path] for path in indexed),
-        segments=len(catalog.segments),
-        indexed_at=catalog.segments[-1].created if catalog.segments else "",
-        columns=tuple(to_sql(key) for key in catalog.blocks.statistics if isinstance(key, Column)),
-        expressions=catalog.expression_texts,
-        features=tuple(feature.text for feature in catalog.blocks.features),
-        problem=problem,
-        log=log_status(spark, runtime, files.root),
-    )
+        return str(error)
+    return ""

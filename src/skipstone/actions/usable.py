@@ -11,63 +11,47 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-import numpy as np
-
-from skipstone.actions.prepare import Prepared, Wishes, prepare
-from skipstone.catalog.column_names import ColumnNames
+from skipstone.actions.prepare import FitRequest, prepare
+from skipstone.estimate.prepared import Prepared
 from skipstone.predicate.expr import And, Call, Comparison, Expr, In, IsNull, Like, Match, Not, Or, walk
 from skipstone.predicate.functions import NULL_PROPAGATING
 from skipstone.predicate.render import to_sql, unwritable
-from skipstone.pruning.blocks import Counts
-from skipstone.spark import SparkSession
-from skipstone.spark.bridge.read_back import FAILURES, Unreadable, read_back, unevaluable
-from skipstone.spark.engine.assign import LogicalNames
-from skipstone.spark.engine.open_table import TableFiles
-from skipstone.workload.analysis import Analysis
+from skipstone.progress import Progress
+from skipstone.spark.bridge.read_back import FAILURES, Unreadable, read_back
+from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.sample import unevaluable_in
 from skipstone.workload.predicates import LoggedFilter
-from skipstone.workload.queries import BrokenQuery
 from skipstone.workload.unusable import Usable, predicates_in, with_opaque, without_crashes
 
 __all__ = ["prepare_usable", "usable_entries", "with_usable"]
 
 T = TypeVar("T")
-_PROBED_ROWS = 300_000
 
 
-def with_usable(
-    spark: SparkSession, files: TableFiles, entries: Sequence[LoggedFilter], work: Callable[[Usable], T]
-) -> T:
+def with_usable(table: OpenTable, entries: Sequence[LoggedFilter], work: Callable[[Usable], T]) -> T:
     """Do something with the usable queries; if Spark fails on the way, without those that it fails on."""
-    usable = usable_entries(spark, files, entries)
+    usable = usable_entries(table, entries)
     try:
         return work(usable)
     except FAILURES:
-        more = _evaluated(spark, files, usable)
+        more = _evaluated(table, usable)
         if more.unusable == usable.unusable:
             raise
         return work(more)
 
 
-def prepare_usable(
-    spark: SparkSession,
-    files: TableFiles,
-    entries: Sequence[LoggedFilter],
-    unusable: Sequence[BrokenQuery],
-    wishes: Wishes,
-    chosen: Counts | None = None,
-    analysis: Analysis | None = None,
-) -> Prepared:
+def prepare_usable(table: OpenTable, request: FitRequest, progress: Progress | None = None) -> Prepared:
     """The same as :func:`prepare`, with the predicates left out that Spark cannot evaluate."""
 
     def work(usable: Usable) -> Prepared:
-        every = (*unusable, *usable.unusable)
-        found = prepare(spark, files, usable.entries, every, wishes, chosen, analysis)
+        every = (*request.unusable, *usable.unusable)
+        found = prepare(table, replace(request, entries=usable.entries, unusable=every), progress)
         return replace(found, logged=usable.logged)
 
-    return with_usable(spark, files, entries, work)
+    return with_usable(table, request.entries, work)
 
 
-def usable_entries(spark: SparkSession, files: TableFiles, entries: Sequence[LoggedFilter]) -> Usable:
+def usable_entries(table: OpenTable, entries: Sequence[LoggedFilter]) -> Usable:
     """The queries without the predicates that Spark does not read back."""
     whole = without_crashes(entries)
     predicates = predicates_in(whole.entries)
@@ -77,10 +61,11 @@ def usable_entries(spark: SparkSession, files: TableFiles, entries: Sequence[Log
         if (part := unwritable(predicate)) is not None
     }
     written = [predicate for predicate in predicates if predicate not in problems]
-    frame = files.frame(spark, np.zeros(0, np.int64))
-    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
-    read = read_back(spark, frame, files.schema, [names.sql(predicate) for predicate in written])
-    for predicate, found in zip(written, read, strict=True):
+    names = table.snapshot.logical_names
+    texts = [names.sql(predicate) for predicate in written]
+    for predicate, found in zip(
+        written, read_back(table.no_rows(), table.snapshot.schema, texts), strict=True
+    ):
         if isinstance(found, Unreadable):
             problems[predicate] = found.reason
         elif _is_another(predicate, found):
@@ -88,14 +73,11 @@ def usable_entries(spark: SparkSession, files: TableFiles, entries: Sequence[Log
     return with_opaque(whole, problems)
 
 
-def _evaluated(spark: SparkSession, files: TableFiles, usable: Usable) -> Usable:
+def _evaluated(table: OpenTable, usable: Usable) -> Usable:
     """The queries without the predicates that fail on some row of the table."""
     predicates = predicates_in(usable.entries)
-    names = LogicalNames.of(ColumnNames.from_schema(files.schema))
-    frame = files.live(spark, np.arange(len(files.files)))
-    fraction = min(1.0, _PROBED_ROWS / max(frame.count(), 1))
-    some = frame.sample(False, fraction, 0) if fraction < 1.0 else frame
-    failed = unevaluable(some, [names.sql(predicate) for predicate in predicates])
+    names = table.snapshot.logical_names
+    failed = unevaluable_in(table, [names.sql(predicate) for predicate in predicates])
     return with_opaque(usable, {predicates[place]: why for place, why in failed.items()})
 
 

@@ -10,13 +10,40 @@ import logging
 import threading
 from collections.abc import Callable
 
+from skipstone.actions.action import perform
+from skipstone.actions.auto import Auto
 from skipstone.arguments import checked
 from skipstone.catalog.decisions import Decision
+from skipstone.estimate.policy import Policy, policy_or_default
+from skipstone.spark.engine.source import Source
 from skipstone.spark.failures import some_sentence_of
+from skipstone.spark.running import require_running
 
-__all__ = ["Watch"]
+__all__ = ["Report", "Watch", "watch_table"]
 
 LOG = logging.getLogger("skipstone")
+Report = Callable[[Decision], None]
+
+
+def watch_table(
+    source: Source,
+    seconds: float = 30.0,
+    policy: Policy | None = None,
+    report: Report = lambda _: None,
+) -> Watch:
+    """Watch a table's commits, whoever makes them, and run a round of ``auto`` after each.
+
+    The table's version is looked up every ``seconds``; ``report`` is called with each decision. Nothing
+    happens before :meth:`Watch.start`.
+    """
+    policy_or_default(policy)
+    require_running(source.engine.spark, source.location)
+
+    def version() -> int:
+        require_running(source.engine.spark, source.location)
+        return source.open().snapshot.version
+
+    return Watch(version, lambda: perform(Auto(policy=policy, lazy=True), source), seconds, report=report)
 
 
 class Watch:
@@ -24,8 +51,8 @@ class Watch:
 
     ``version`` returns the table's version and ``decide`` runs a round. Its own commits count too, so that
     old data is laid out anew step by step until nothing pays any more. A round also runs every
-    ``idle_checks`` looks without a commit, for the log grows while the table does not. A round that fails
-    is logged, and the watch goes on.
+    ``idle_checks`` looks without a commit, for the log grows while the table does not. ``report`` is called
+    with each decision. A round that fails is logged, and the watch goes on.
     """
 
     def __init__(
@@ -34,14 +61,14 @@ class Watch:
         decide: Callable[[], Decision],
         seconds: float = 30.0,
         idle_checks: int = 60,
-        told: Callable[[Decision], None] = lambda _: None,
+        report: Report = lambda _: None,
     ) -> None:
         numbers = checked(seconds=seconds, idle_checks=idle_checks)
         self._version = version
         self._decide = decide
         self._seconds: float = numbers["seconds"]
         self._idle_checks: int = numbers["idle_checks"]
-        self._told = told
+        self._report = report
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._seen = -1
@@ -79,5 +106,5 @@ class Watch:
         except Exception as problem:
             LOG.warning("The table was not looked at: %s", some_sentence_of(problem))
             return None
-        self._told(decision)
+        self._report(decision)
         return decision

@@ -27,16 +27,10 @@ _Key = tuple[_Written, tuple[tuple[str, str], ...]]
 
 def by_layout(segment: Segment, catalog: Catalog) -> list[Segment]:
     """A segment in parts, one for each layout and group that its files are of as the catalog knows them."""
-    known = {
-        (path, int(size), int(time)): _written(catalog.segments[place])
-        for path, size, time, place in zip(
-            catalog.files.paths, catalog.files.sizes, catalog.files.times, catalog.segment_of, strict=True
-        )
-    }
-    files = segment.files
     paths: dict[_Written, set[str]] = {}
-    for path, size, time in zip(files.paths, files.sizes, files.times, strict=True):
-        paths.setdefault(known.get((path, int(size), int(time)), ("", None)), set()).add(path)
+    for path, entry in zip(segment.files.paths, segment.files.places_in(catalog.files), strict=True):
+        written = _written(catalog.segments[catalog.segment_of[entry]]) if entry >= 0 else ("", None)
+        paths.setdefault(written, set()).add(path)
     parts = {written: merge([segment], only=mine) for written, mine in paths.items()}
     return [
         replace(segment, files=part.files, blocks=part.blocks, layout=layout, group=group)

@@ -35,15 +35,15 @@ def run(
     more: MoreTables = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how much of the table the queries would scan under each layout, against the table as it lies."""
-    with progress() as told:
+    """Say how much of the table the queries would scan under each layout, against its current layout."""
+    with progress() as report:
         workload = read_workload(queries, dialect, column, format)
         advice = open_table(table, more).advise(
             workload,
             block_rows=block_rows,
             partition_by=partition_by,
             num_features=num_features,
-            progress=told,
+            progress=report,
         )
     warn_of_unused(queries, advice.unusable)
     if as_json:

@@ -20,7 +20,7 @@ from skipstone.cli.layout_options import (
     warn_of_unused,
 )
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import announced, progress
+from skipstone.cli.progress import progress
 from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
 
 __all__ = ["run"]
@@ -50,11 +50,9 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Show the predicates of a query log, the features mined from them, how common and stable they are."""
-    with progress():
+    with progress() as report:
         workload = read_workload(queries, dialect, column, format)
-        opened = open_table(table, more)
-        with announced("Analysing the queries"):
-            found = opened.analyze(workload, num_features=num_features, threshold=threshold)
+        found = open_table(table, more).analyze(workload, num_features, threshold, progress=report)
     warn_of_unused(queries, found.unusable)
     if plot is not None:
         from skipstone.cli.draw_curves import draw

@@ -93,12 +93,12 @@ def run(
         opened = open_table(table, more)
         opened.watch(interval, policy, lambda decision: _show(decision, as_json)).run()
     elif dry_run or once:
-        with progress() as told:
-            decision = open_table(table, more).auto(once, policy, told)
+        with progress() as report:
+            decision = open_table(table, more).auto(once, policy, report)
         _show(decision, as_json)
     else:
-        with progress():
-            status = open_table(table, more).auto_status(policy)
+        with progress() as report:
+            status = open_table(table, more).auto_status(policy, report)
         if as_json:
             print_json(status.to_dict())
         else:

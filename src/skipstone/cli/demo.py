@@ -44,14 +44,14 @@ def run(
     queries.write_text(demo_data.QUERIES, encoding="utf-8")
     tell(f"\n2. skipstone index {orders} {_flags()}")
     table = skipstone.table(spark, f"orders={orders}")
-    with progress() as told:
-        indexed = table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=told)
+    with progress() as report:
+        indexed = table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=report)
     if not as_json:
         typer.echo(str(indexed))
     tell(f"\n3. skipstone replay {orders} --queries {queries}")
     log = skipstone.read_queries(queries)
-    with progress() as told:
-        replayed = table.replay(log, told)
+    with progress() as report:
+        replayed = table.replay(log, report)
     alone = [_files_of_delta_alone(table, query.sql) for query in replayed.queries]
     explained = replayed.queries[_EXPLAINED].sql
     explanation = table.explain(explained)
@@ -62,20 +62,20 @@ def run(
     tell(str(explanation))
     block_rows = max(1, rows // demo_data.FILES)
     tell(f"\n5. skipstone optimize {orders} --queries {queries} --block-rows {block_rows}")
-    with progress() as told:
-        optimized = table.optimize(log, block_rows=block_rows, progress=told)
+    with progress() as report:
+        optimized = table.optimize(log, block_rows=block_rows, progress=report)
     if not as_json:
         typer.echo(str(optimized))
     tell(f"\n6. skipstone replay {orders} --queries {queries}")
-    with progress() as told:
-        after = table.replay(log, told)
+    with progress() as report:
+        after = table.replay(log, report)
     if as_json:
-        report = replayed.to_dict() | {"index": asdict(indexed), "explained": explanation.to_dict()}
-        report |= {"optimize": optimized.to_dict(), "after": after.to_dict()}
-        print_json(report | {"files_read_by_delta_alone": alone, "directory": str(where)})
+        story = replayed.to_dict() | {"index": asdict(indexed), "explained": explanation.to_dict()}
+        story |= {"optimize": optimized.to_dict(), "after": after.to_dict()}
+        print_json(story | {"files_read_by_delta_alone": alone, "directory": str(where)})
         return
     replay.render(after)
-    tell(f"The same queries, as the table lay: {_scanned(replayed)}; now {_scanned(after)}.")
+    tell(f"The same queries before the rewrite: {_scanned(replayed)}; now {_scanned(after)}.")
     tell(_next_steps(where))
 
 

@@ -17,7 +17,7 @@ def draw(curves: Curves, path: str | Path, title: str = "") -> Path:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise SkipstoneError(
-            "Drawing needs matplotlib, which is not installed: pip install 'skipstone[bench]'."
+            "Drawing needs matplotlib, which is not installed: pip install 'skipstone[plots]'."
         ) from error
     target = Path(path)
     figure = Figure(figsize=(9.0, 3.6), layout="constrained")

@@ -30,13 +30,13 @@ def run(
     more: MoreTables = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute block statistics for a table as it lies; queries skip at once.
+    """Compute block statistics for the current layout of a table; queries skip at once.
 
     Only files that are new or changed are read. Expressions and features are remembered for later runs.
     """
-    with progress() as told:
-        report = open_table(table, more).index(expression or (), feature or (), rebuild, told)
+    with progress() as report:
+        indexed = open_table(table, more).index(expression or (), feature or (), rebuild, report)
     if as_json:
-        print_json(asdict(report))
+        print_json(asdict(indexed))
     else:
-        typer.echo(str(report))
+        typer.echo(str(indexed))

@@ -45,8 +45,8 @@ def show(
 ) -> None:
     """Show the latest scans of a table's query log."""
     from_then = None if since is None else since.replace(tzinfo=UTC)
-    with progress():
-        found = open_table(table, more).log(from_then)
+    with progress() as report:
+        found = open_table(table, more).log(from_then, report)
     latest = found[-limit:]
     if as_json:
         print_json([_as_json(scan) for scan in latest])
@@ -95,14 +95,15 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Add the queries of a file to a table's query log; they are not run."""
-    with progress():
+    with progress() as report:
         workload = skipstone.read_queries(queries, dialect, column, format)
-        added, unusable = open_table(table, more).import_log(workload)
+        imported = open_table(table, more).import_log(workload, report)
+    unusable = imported.unusable
     warn_of_unused(queries, unusable)
     if as_json:
-        print_json({"added": added, "unusable": len(unusable), **unused_json(unusable)})
+        print_json({"added": imported.added, "unusable": len(unusable), **unused_json(unusable)})
     else:
-        typer.echo(f"Added {count(added, 'scan')} to the query log.")
+        typer.echo(f"Added {count(imported.added, 'scan')} to the query log.")
 
 
 @app.command("clear")

@@ -63,13 +63,13 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Rearrange a table so that the queries of a log skip most of it; no row is changed."""
-    with progress() as told:
+    with progress() as report:
         workload = read_workload(queries, dialect, column, format)
         opened = open_table(table, more)
         if new_only:
-            report = opened.optimize_new(progress=told, force=force)
+            optimized = opened.optimize_new(progress=report, force=force)
         else:
-            report = opened.optimize(
+            optimized = opened.optimize(
                 workload,
                 layout,
                 block_rows=block_rows,
@@ -77,12 +77,12 @@ def run(
                 num_features=num_features,
                 output=output,
                 convert=convert,
-                progress=told,
+                progress=report,
                 curve=curve,
                 force=force,
             )
-    warn_of_unused(queries, report.unusable)
+    warn_of_unused(queries, optimized.unusable)
     if as_json:
-        print_json(report.to_dict())
+        print_json(optimized.to_dict())
     else:
-        typer.echo(str(report))
+        typer.echo(str(optimized))

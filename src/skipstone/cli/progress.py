@@ -81,7 +81,7 @@ class _Bar:
             def render(self, task: Any) -> Any:
                 return super().render(task) if task.total is not None else ""
 
-        # While Java starts, standard error is a pipe (see quiet.py); the terminal is shown all of it.
+        # While Java starts, standard error is a pipe (see banner.py); the terminal is shown all of it.
         self._terminal = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
         columns = (
             SpinnerColumn(),

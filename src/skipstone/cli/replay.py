@@ -45,33 +45,34 @@ def run(
 
     Statements that are not queries, such as INSERT and DELETE, are left out.
     """
-    with progress() as told:
+    with progress() as report:
         workload = skipstone.read_queries(queries, dialect, column, format)
-        report = open_table(table, more).replay(workload, told)
-    warn_of_unused(queries, sorted((*report.broken, *report.left_out), key=lambda each: each.position))
+        replayed = open_table(table, more).replay(workload, report)
+    warn_of_unused(queries, sorted((*replayed.broken, *replayed.left_out), key=lambda each: each.position))
     if not as_json:
-        render(report)
-    if any(query.same_result is False for query in report.queries):
-        fail("Results differ with skipping on and off; please report this as a bug.", report=report.to_dict())
-    if not report.queries:
-        fail(f"{named_file(queries)} has no query that can be replayed.", report=report.to_dict())
+        render(replayed)
+    found = replayed.to_dict()
+    if any(query.same_result is False for query in replayed.queries):
+        fail("Results differ with skipping on and off; please report this as a bug.", report=found)
+    if not replayed.queries:
+        fail(f"{named_file(queries)} has no query that can be replayed.", report=found)
     if as_json:
-        print_json(report.to_dict())
+        print_json(found)
 
 
-def render(report: ReplayReport) -> None:
+def render(replayed: ReplayReport) -> None:
     """The queries as a table, and a summary."""
-    if not report.queries:
+    if not replayed.queries:
         return
     table = new_table()
     table.add_column("query", no_wrap=True, overflow="ellipsis", max_width=page_width() - _FIGURES)
     for title in ("needed", "scanned", "files", "off", "on"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("same", no_wrap=True)
-    for query in report.queries:
+    for query in replayed.queries:
         table.add_row(*_cells(query))
     print_table(table)
-    typer.echo(str(report))
+    typer.echo(str(replayed))
 
 
 def _cells(query: ReplayedQuery) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ __all__ = ["run"]
 
 def run(table: Source, more: MoreTables = None, as_json: AsJson = False) -> None:
     """Show what is known about a table, and how many of its files are indexed."""
-    with progress():
+    with progress() as report:
         opened = open_table(table, more)
-        status = opened.status()
+        status = opened.status(report)
         organising = opened.auto_status() if status.format == "delta" and not status.problem else None
     if as_json:
         print_json({**status.to_dict(), "auto": None if organising is None else organising.to_dict()})

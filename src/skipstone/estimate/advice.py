@@ -11,10 +11,10 @@ import numpy as np
 from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
-from skipstone.estimate.cost import Extent, Shape
+from skipstone.estimate.cost import Extent, RewriteFeatures
 from skipstone.estimate.cost_inputs import CostInputs, current_layout
 from skipstone.estimate.prepared import Prepared
-from skipstone.estimate.rewrite_features import shape_of
+from skipstone.estimate.rewrite_features import rewrite_features
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import Design
 from skipstone.layout.formulas import holds
@@ -24,7 +24,7 @@ from skipstone.progress import Progress
 from skipstone.view import Cell, Grid, Share, View, Viewed
 from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "needed", "shape_of_rewrite"]
+__all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "features_of_rewrite", "needed"]
 
 CURRENT_LAYOUT = "current layout"
 
@@ -253,8 +253,8 @@ class _Ledger:
         if self._inputs is None or after is None or self._before is None:
             return plain
         costs, days = self._inputs.model.coefficients, self._inputs.days
-        shape = shape_of_rewrite(self._prepared, design, self._inputs.sizes)
-        rewrite_seconds = costs.rewrite_seconds(shape)
+        features = features_of_rewrite(self._prepared, design, self._inputs.sizes)
+        rewrite_seconds = costs.rewrite_seconds(features)
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
         return LayoutAdvice(
@@ -265,21 +265,21 @@ class _Ledger:
                 "bytes_saved": self._before.bytes - after.bytes,
                 "seconds_saved": saved,
                 "rewrite_seconds": rewrite_seconds,
-                "rewrite_bytes_read": shape.extent.bytes,
-                "rewrite_bytes_written": shape.extent.bytes,
+                "rewrite_bytes_read": features.extent.bytes,
+                "rewrite_bytes_written": features.extent.bytes,
                 "break_even_runs": runs,
                 "break_even_days": None if runs is None or days is None else runs * days,
             }
         )
 
 
-def shape_of_rewrite(prepared: Prepared, design: Design, sizes: ColumnSizes) -> Shape:
+def features_of_rewrite(prepared: Prepared, design: Design, sizes: ColumnSizes) -> RewriteFeatures:
     """What the rewrite of the prepared files by a design costs by."""
     features = [feature.predicate for feature in prepared.features_of(design)]
     expressions = prepared.expressions_of(design)
     size, rows = float(prepared.bytes), float(prepared.total_rows)
     extent = Extent(size, rows, rows * sizes.of().values)
-    return shape_of(design.group.assignment, (*features, *expressions), extent)
+    return rewrite_features(design.group.assignment, (*features, *expressions), extent)
 
 
 def _virtual_files(prepared: Prepared) -> Scanned:

@@ -20,10 +20,10 @@ daily use do not, and some of them run on a busy machine; they tell how fast it 
 is dear. What was calibrated is not among them: it is what they start from, and two of them outvote it. Cost:
 a least squares problem of seven unknowns.
 
->>> def shape(gb: float, z: int) -> Shape:
-...     return Shape(Extent(gb * 1e9, gb * 2e6, gb * 18e6), z, 0, 0)
->>> seen = [Observation.rewrite(shape(gb, z), 2 + gb * (10 + 3 * z)) for gb in (1, 2) for z in (1, 2, 4)]
->>> round(fit(seen, DEFAULT).rewrite_seconds(shape(4, 3)))
+>>> def features(gb: float, z: int) -> RewriteFeatures:
+...     return RewriteFeatures(Extent(gb * 1e9, gb * 2e6, gb * 18e6), z, 0, 0)
+>>> seen = [Observation.rewrite(features(gb, z), 2 + gb * (10 + 3 * z)) for gb in (1, 2) for z in (1, 2, 4)]
+>>> round(fit(seen, DEFAULT).rewrite_seconds(features(4, 3)))
 78
 """
 
@@ -39,7 +39,16 @@ import numpy.typing as npt
 from skipstone.catalog.column_sizes import PerRow
 from skipstone.errors import SkipstoneError
 
-__all__ = ["DEFAULT", "FORMAT", "Coefficients", "CostModel", "Extent", "Observation", "Shape", "fit"]
+__all__ = [
+    "DEFAULT",
+    "FORMAT",
+    "Coefficients",
+    "CostModel",
+    "Extent",
+    "Observation",
+    "RewriteFeatures",
+    "fit",
+]
 
 Floats = npt.NDArray[np.float64]
 MOST_OBSERVATIONS = 64
@@ -76,7 +85,7 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RewriteFeatures:
     """What the cost of a rewrite depends on: how much data, and how many expressions are computed per row.
 
     ``z`` counts ordered expressions that rows are placed by, ``sop`` the predicates that they are placed
@@ -111,9 +120,9 @@ class Observation:
     seconds: float
 
     @classmethod
-    def rewrite(cls, shape: Shape, seconds: float) -> Observation:
+    def rewrite(cls, features: RewriteFeatures, seconds: float) -> Observation:
         """A rewrite that ran."""
-        return cls("rewrite", shape.terms(), seconds)
+        return cls("rewrite", features.terms(), seconds)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Observation:
@@ -157,9 +166,9 @@ class Coefficients:
     read_per_value: float
     read_per_file: float
 
-    def rewrite_seconds(self, shape: Shape) -> float:
+    def rewrite_seconds(self, features: RewriteFeatures) -> float:
         """How long a rewrite takes."""
-        return float(np.dot(shape.terms(), self._named(_REWRITE)))
+        return float(np.dot(features.terms(), self._named(_REWRITE)))
 
     def read_seconds(self, extent: Extent, files: float) -> float:
         """How long reading takes, besides what any query takes: that is never saved by skipping."""
@@ -282,7 +291,7 @@ class CostModel:
 
         >>> CostModel().describe()
         'default coefficients, not measured here: run skipstone calibrate'
-        >>> seen = Observation.rewrite(Shape(Extent(1e9, 1e6, 9e6), 1, 0, 0), 20.0)
+        >>> seen = Observation.rewrite(RewriteFeatures(Extent(1e9, 1e6, 9e6), 1, 0, 0), 20.0)
         >>> CostModel().refreshed([seen]).describe()
         'default coefficients, refreshed by 1 rewrite; reading not measured here: run skipstone calibrate'
         """

@@ -3,208 +3,178 @@
 Cheap questions come first, so that a hopeless case costs next to nothing (Self-organising layouts for Delta
 (thesis), section 5: the estimate must be far cheaper than the rewrite it decides on):
 
-1. If the queries read so little that saving all of it would not pay: no, without any job.
+1. ``before_sampling``: if the queries read so little that saving all of it would not pay, the verdict is
+   READ_TOO_LITTLE, without any job.
 2. A small sample is drawn, the larger the costlier the rewrite, and of a long log some queries that stand for
-   all. If even a layout by which queries read only the rows they need would not pay: no.
-3. Every layout is fitted and simulated on these; the one that gains most must gain enough.
+   all. ``before_simulating``: if even a layout by which queries read only the rows they need would not pay,
+   the verdict is NOTHING_TO_GAIN.
+3. Every layout is fitted and simulated on these. ``after_simulating``: the one that gains most must gain
+   enough, and the verdict is PAYS or DOES_NOT_PAY.
 
-The rewrite then fits that layout once more, for all queries and on a sample as large as a layout deserves.
+All of them are functions of figures; who draws samples is :mod:`skipstone.actions.estimate_files`. The
+rewrite then fits that layout once more, for all queries and on a sample as large as a layout deserves.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from skipstone.actions.prepare import SAMPLE_ROWS, Prepared, Wishes, prepare
-from skipstone.actions.usable import with_usable
-from skipstone.errors import SkipstoneError
-from skipstone.estimate.advice import LayoutAdvice, advise, needed
-from skipstone.estimate.benefit import volume
-from skipstone.estimate.cost import CostModel, Extent, Shape
-from skipstone.estimate.cost_inputs import Economy, as_it_lies, economy_of
+from skipstone.estimate.advice import Advice, LayoutAdvice, needed
+from skipstone.estimate.benefit import Scanned, volume
+from skipstone.estimate.cost import Extent, RewriteFeatures
+from skipstone.estimate.cost_inputs import CostInputs
 from skipstone.estimate.policy import Policy
-from skipstone.estimate.sample_log import merged_entries, representatives
-from skipstone.progress import Progress, Steps
-from skipstone.pruning.blocks import Counts
-from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.engine.job_progress import watch
-from skipstone.spark.engine.open_table import TableFiles
+from skipstone.estimate.prepared import Prepared
+from skipstone.estimate.verdict import LayoutFigures, RewriteFigures, SampleFigures, Verdict, VerdictCode
+from skipstone.layout.options import SAMPLE_ROWS
 from skipstone.workload.predicates import LoggedFilter
-from skipstone.workload.unusable import Usable
 
-__all__ = ["Weighed", "weigh"]
+__all__ = [
+    "FileGroup",
+    "after_simulating",
+    "before_sampling",
+    "before_simulating",
+    "cannot_fit",
+    "first_figures",
+    "sample_figures",
+    "sample_rows",
+]
 
 _FEWEST_SAMPLED = 20_000
 _SAMPLED_PER_SECOND = 80
 """Rows to sample for the estimate, per second that the rewrite takes."""
-MOST_WEIGHED = 64
-MOST_JUDGES = 48
-"""Queries that layouts are fitted for in an estimate, and those they are judged by; of a longer log, as many
-stand for all."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
-    """The verdict: a code, a sentence and its numbers; if it pays, what is needed to do it.
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """Some files of a table that may be rewritten together; ``data`` is ``new`` or ``old``."""
 
-    ``prepared`` is what the estimate was made with, ``entries`` is the whole log as far as it can be used and
-    ``logged`` the same as it was logged.
-    """
-
-    code: str
-    sentence: str
-    numbers: dict[str, Any]
-    prepared: Prepared | None = None
-    layout: str = ""
-    entries: tuple[LoggedFilter, ...] = ()
-    logged: tuple[LoggedFilter, ...] = ()
-
-    @property
-    def pays(self) -> bool:
-        """Whether the rewrite saves enough."""
-        return self.prepared is not None
+    files: int
+    bytes: int
+    data: str = ""
 
 
-def weigh(
-    spark: SparkSession,
-    runtime: Runtime,
-    files: TableFiles,
-    places: Counts,
-    entries: Sequence[LoggedFilter],
-    policy: Policy,
-    model: CostModel,
-    block_rows: int | None,
-    progress: Progress | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Weighed:
-    """Decide about the files at these places; nothing is changed."""
-    started = clock()
-    economy = economy_of(spark, runtime, files, places, model, entries)
-    size = int(files.files.sizes[places].sum())
+def first_figures(
+    group: FileGroup, entries: Sequence[LoggedFilter], policy: Policy, inputs: CostInputs
+) -> RewriteFigures:
+    """What is known before any job has run."""
     runs = 1.0
-    if policy.horizon_days is not None and economy.days:
-        runs = policy.horizon_days / economy.days
-    per_row = economy.sizes.of()
-    rows = size / per_row.bytes if per_row.bytes else 0.0
-    extent = Extent.of(rows, per_row)
-    cheapest = model.coefficients.rewrite_seconds(Shape(extent, 1, 0, 0))
-    least = policy.margin * cheapest
-    numbers: dict[str, Any] = {
-        "files": len(places),
-        "bytes": size,
-        "queries": sum(entry.weight for entry in entries),
-        "observed_days": economy.days,
-        "runs_counted": runs,
-        "margin": policy.margin,
-        "costs": model.describe(),
-        "least_rewrite_seconds": cheapest,
-    }
-
-    times = f", {policy.margin:g} times of which must be saved" if policy.margin != 1.0 else ""
-
-    def verdict(code: str, sentence: str, **more: Any) -> Weighed:
-        numbers["analysis_seconds"] = clock() - started
-        return Weighed(code, sentence, numbers, **more)
-
-    most = runs * _everything_read(entries, economy, rows, len(places))
-    numbers["most_seconds_saved"] = most
-    if most <= least:
-        return verdict(
-            "READ_TOO_LITTLE",
-            f"reading these files takes the expected queries {most:.1f} s in all, and rewriting them costs "
-            f"{cheapest:.1f} s{times}",
-        )
-    sample_rows = policy.sample_rows or int(
-        min(SAMPLE_ROWS, max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * least))
-    )
-    curve = policy.curve or "z"
-    wishes = Wishes(block_rows=block_rows, sample_rows=sample_rows, rough=True, curve=curve)
-
-    def rough(usable: Usable) -> tuple[Prepared, Usable]:
-        fitted_for = representatives(usable.entries, MOST_WEIGHED)
-        # A layout made for few queries serves these better than it serves the others.
-        judges = None if fitted_for == usable.entries else representatives(usable.entries, MOST_JUDGES, 0.0)
-        if usable.unusable:
-            numbers["unusable"] = [asdict(each) for each in usable.unusable]
-        return prepare(spark, files, fitted_for, usable.unusable, wishes, places, judges=judges), usable
-
-    steps = Steps(progress, len(places), {"sampling": 1, "simulating": 2})
-    try:
-        with watch(spark, steps.step("sampling"), "sampling blocks"):
-            prepared, usable = with_usable(spark, files, merged_entries(entries), rough)
-    except SkipstoneError as problem:
-        return verdict("CANNOT_FIT", str(problem).rstrip("."))
-    load, costs = economy.load(prepared), model.coefficients
-    standing = as_it_lies(prepared, economy)
-    now = volume(standing, load, prepared.total_rows, costs)
-    ideal = volume(needed(prepared), load, prepared.total_rows, costs)
-    most = runs * (now.seconds - ideal.seconds)
-    numbers |= {
-        "rows": prepared.total_rows,
-        "sampled_rows": len(prepared.fitting.sample),
-        "sampled_queries": len(prepared.entries),
-        "block_rows": prepared.fitting.block_rows,
-        "bytes_scanned_now": now.bytes,
-        "scan_seconds_now": now.seconds,
-        "bytes_needed": ideal.bytes,
-        "most_seconds_saved": most,
-    }
-    if most <= least:
-        return verdict(
-            "NOTHING_TO_GAIN",
-            f"even if queries read only the rows they need, {most:.1f} s and "
-            f"{runs * (now.bytes - ideal.bytes) / 1e6:,.1f} MB would be saved, and rewriting costs "
-            f"{cheapest:.1f} s{times}",
-        )
-    advice = advise(prepared, policy.layouts, steps.step("simulating"), economy, standing)
-    best = advice.pays_most(runs)
-    if best is None:
-        problems = "; ".join(row.problem.rstrip(".") for row in advice.layouts if row.problem)
-        return verdict("CANNOT_FIT", f"no layout can be fitted: {problems}")
-    numbers |= _numbers(best, runs)
-    numbers["percent_scanned_by"] = {row.layout: row.percent_scanned for row in advice.layouts}
-    saved, cost = runs * (best.seconds_saved or 0.0), best.rewrite_seconds or 0.0
-    saved_mb = runs * (best.bytes_saved or 0.0) / 1e6
-    if saved <= policy.margin * cost:
-        return verdict(
-            "DOES_NOT_PAY",
-            f"the best layout, {best.layout}, would save {saved:.1f} s and {saved_mb:,.1f} MB, and rewriting "
-            f"{size / 1e6:,.1f} MB costs {cost:.1f} s{times}",
-        )
-    return verdict(
-        "PAYS",
-        f"{best.layout} saves {saved:.1f} s and {saved_mb:,.1f} MB, and rewriting {size / 1e6:,.1f} MB costs "
-        f"about {cost:.1f} s",
-        prepared=prepared,
-        layout=best.layout,
-        entries=usable.entries,
-        logged=usable.logged,
+    if policy.horizon_days is not None and inputs.days:
+        runs = policy.horizon_days / inputs.days
+    per_row = inputs.sizes.of()
+    rows = group.bytes / per_row.bytes if per_row.bytes else 0.0
+    cheapest = RewriteFeatures(Extent.of(rows, per_row), 1, 0, 0)
+    return RewriteFigures(
+        files=group.files,
+        bytes=group.bytes,
+        queries=sum(entry.weight for entry in entries),
+        observed_days=inputs.days,
+        runs_counted=runs,
+        margin=policy.margin,
+        costs=inputs.model.describe(),
+        least_rewrite_seconds=inputs.model.coefficients.rewrite_seconds(cheapest),
+        most_seconds_saved=runs * _everything_read(entries, inputs, rows, group.files),
+        data=group.data,
     )
 
 
-def _everything_read(entries: Sequence[LoggedFilter], economy: Economy, rows: float, files: int) -> float:
+def _everything_read(entries: Sequence[LoggedFilter], inputs: CostInputs, rows: float, files: int) -> float:
     """Seconds that one run of the log takes if nothing is ever skipped."""
     seconds = 0.0
     for entry in entries:
-        extent = Extent.of(rows, economy.sizes.of(entry.columns))
-        seconds += entry.weight * economy.model.coefficients.read_seconds(extent, files)
+        extent = Extent.of(rows, inputs.sizes.of(entry.columns))
+        seconds += entry.weight * inputs.model.coefficients.read_seconds(extent, files)
     return seconds
 
 
-def _numbers(best: LayoutAdvice, runs: float) -> dict[str, Any]:
-    return {
-        "layout": best.layout,
-        "percent_scanned": best.percent_scanned,
-        "bytes_saved": best.bytes_saved,
-        "seconds_saved": best.seconds_saved,
-        "rewrite_seconds_estimated": best.rewrite_seconds,
-        "rewrite_bytes_read": best.rewrite_bytes_read,
-        "rewrite_bytes_written": best.rewrite_bytes_written,
-        "net_seconds": best.net_seconds(runs),
-        "break_even_runs": best.break_even_runs,
-        "break_even_days": best.break_even_days,
-    }
+def before_sampling(figures: RewriteFigures) -> Verdict | None:
+    """The verdict if the queries read too little for any rewrite to pay."""
+    most = figures.most_seconds_saved
+    if most > figures.least_seconds_to_save:
+        return None
+    return Verdict(
+        VerdictCode.READ_TOO_LITTLE,
+        f"reading these files takes the expected queries {most:.1f} s in all, and rewriting them costs "
+        f"{figures.least_rewrite_seconds:.1f} s{_margin(figures)}",
+        figures,
+    )
+
+
+def sample_rows(figures: RewriteFigures, policy: Policy) -> int:
+    """How many rows the estimate deserves: the more, the more a rewrite costs."""
+    deserved = max(_FEWEST_SAMPLED, _SAMPLED_PER_SECOND * figures.least_seconds_to_save)
+    return policy.sample_rows or int(min(SAMPLE_ROWS, deserved))
+
+
+def sample_figures(prepared: Prepared, current: Scanned, inputs: CostInputs) -> SampleFigures:
+    """What a sample tells; ``current`` is what queries scan in the current layout."""
+    load, costs = inputs.load(prepared), inputs.model.coefficients
+    now = volume(current, load, prepared.total_rows, costs)
+    ideal = volume(needed(prepared), load, prepared.total_rows, costs)
+    return SampleFigures(
+        rows=prepared.total_rows,
+        sampled_rows=len(prepared.fitting.sample),
+        sampled_queries=len(prepared.entries),
+        block_rows=prepared.fitting.block_rows,
+        bytes_scanned_now=now.bytes,
+        scan_seconds_now=now.seconds,
+        bytes_needed=ideal.bytes,
+        scan_seconds_needed=ideal.seconds,
+    )
+
+
+def before_simulating(figures: RewriteFigures) -> Verdict | None:
+    """The verdict if, by the figures of a sample, not even an ideal layout would pay."""
+    most, sample = figures.most_seconds_saved, figures.sample
+    if sample is None or most > figures.least_seconds_to_save:
+        return None
+    saved = figures.runs_counted * (sample.bytes_scanned_now - sample.bytes_needed)
+    return Verdict(
+        VerdictCode.NOTHING_TO_GAIN,
+        f"even if queries read only the rows they need, {most:.1f} s and {saved / 1e6:,.1f} MB would be "
+        f"saved, and rewriting costs {figures.least_rewrite_seconds:.1f} s{_margin(figures)}",
+        figures,
+    )
+
+
+def after_simulating(figures: RewriteFigures, advice: Advice) -> Verdict:
+    """The verdict on the layout that gains most."""
+    runs = figures.runs_counted
+    best = advice.pays_most(runs)
+    if best is None:
+        problems = "; ".join(row.problem.rstrip(".") for row in advice.layouts if row.problem)
+        return cannot_fit(figures, f"no layout can be fitted: {problems}")
+    known = replace(figures, best=_layout_figures(best, advice, runs))
+    saved, cost = runs * (best.seconds_saved or 0.0), best.rewrite_seconds or 0.0
+    gain = f"{saved:.1f} s and {runs * (best.bytes_saved or 0.0) / 1e6:,.1f} MB"
+    rewriting = f"and rewriting {figures.bytes / 1e6:,.1f} MB costs"
+    if saved <= figures.margin * cost:
+        sentence = f"the best layout, {best.layout}, would save {gain}, {rewriting} {cost:.1f} s"
+        return Verdict(VerdictCode.DOES_NOT_PAY, f"{sentence}{_margin(figures)}", known)
+    return Verdict(VerdictCode.PAYS, f"{best.layout} saves {gain}, {rewriting} about {cost:.1f} s", known)
+
+
+def cannot_fit(figures: RewriteFigures, problem: str) -> Verdict:
+    """The verdict if there is nothing to simulate."""
+    return Verdict(VerdictCode.CANNOT_FIT, problem.rstrip("."), figures)
+
+
+def _margin(figures: RewriteFigures) -> str:
+    return "" if figures.margin == 1.0 else f", {figures.margin:g} times of which must be saved"
+
+
+def _layout_figures(best: LayoutAdvice, advice: Advice, runs: float) -> LayoutFigures:
+    return LayoutFigures(
+        layout=best.layout,
+        percent_scanned=best.percent_scanned,
+        bytes_saved=best.bytes_saved,
+        seconds_saved=best.seconds_saved,
+        rewrite_seconds_estimated=best.rewrite_seconds,
+        rewrite_bytes_read=best.rewrite_bytes_read,
+        rewrite_bytes_written=best.rewrite_bytes_written,
+        net_seconds=best.net_seconds(runs),
+        break_even_runs=best.break_even_runs,
+        break_even_days=best.break_even_days,
+        percent_scanned_by={row.layout: row.percent_scanned for row in advice.layouts},
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from skipstone.arguments import NUMBERS, checked
@@ -21,7 +22,8 @@ class Policy:
     * A rewrite must save at least ``margin`` times what it costs.
     * Old data is looked at when the drift is at least ``drift`` over ``drift_queries`` recent queries, at
       most ``step_bytes`` at a time.
-    * ``curve`` is that of the layout ``selforg``; as in the newest layout when not given.
+    * ``layout_options`` are those that only one layout has, such as ``{"curve": "hilbert"}`` of ``selforg``;
+      what is not given is as in the newest layout.
     """
 
     new_blocks: float = 4.0
@@ -33,11 +35,11 @@ class Policy:
     step_bytes: int = 4 << 30
     block_rows: int | None = None
     layouts: tuple[str, ...] | None = None
-    curve: str | None = None
+    layout_options: Mapping[str, str] = field(default_factory=dict)
     sample_rows: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of range, and layouts and curves that there are not."""
+        """Refuse numbers out of range, and layouts and options that there are not."""
         numbers = checked(
             **{each.name: getattr(self, each.name) for each in fields(self) if each.name in NUMBERS}
         )
@@ -45,15 +47,16 @@ class Policy:
             object.__setattr__(self, name, value)
         if isinstance(self.layouts, str):
             raise SkipstoneError(f"layouts must be several names, such as ('{self.layouts}',).")
-        _check_layouts(self.layouts or (), self.curve)
+        _check_layouts(self.layouts or (), self.layout_options)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
+        # As JSON gives it back, for stored decisions are compared with it.
         return {**asdict(self), "layouts": None if self.layouts is None else list(self.layouts)}
 
 
-def _check_layouts(layouts: tuple[str, ...], curve: str | None) -> None:
-    if not layouts and curve is None:
+def _check_layouts(layouts: tuple[str, ...], options: Mapping[str, str]) -> None:
+    if not layouts and not options:
         return
     # Imported late: the command line asks for the defaults before it knows that it needs a layout.
     from skipstone.layout.layouts import layout_named
@@ -61,7 +64,10 @@ def _check_layouts(layouts: tuple[str, ...], curve: str | None) -> None:
 
     for name in layouts:
         layout_named(name)
-    check_curve(curve or "z", SELFORG.name)
+    for option, value in options.items():
+        if option != "curve":
+            raise SkipstoneError(f"There is no layout option {option}; choose one of curve.")
+        check_curve(value, SELFORG.name)
 
 
 def policy_or_default(policy: Policy | None) -> Policy:

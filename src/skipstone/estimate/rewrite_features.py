@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skipstone.estimate.cost import Extent, Shape
+from skipstone.estimate.cost import Extent, RewriteFeatures
 from skipstone.layout.assignment import Assignment, Clusters, Grid, Node, Partitioned, Tree, VectorMap
 from skipstone.predicate.expr import Expr
 
-__all__ = ["placed_by", "shape_of"]
+__all__ = ["placed_by", "rewrite_features"]
 
 
 def placed_by(assignment: Assignment) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
@@ -46,18 +46,18 @@ def _cuts(root: Node) -> Iterable[Expr]:
             stack += [node.no, node.yes]
 
 
-def shape_of(assignment: Assignment, kept: Iterable[Expr], extent: Extent) -> Shape:
-    """The shape of a rewrite by an assignment; ``kept`` are the features and expressions with statistics.
+def rewrite_features(assignment: Assignment, tracked: Iterable[Expr], extent: Extent) -> RewriteFeatures:
+    """What a rewrite by an assignment computes; ``tracked`` are the features and expressions with statistics.
 
     A row passes only the cuts on its way down a tree, so rows are placed by as many as the tree is deep; the
     other cuts are computed for their statistics only.
     """
     ordered, predicates = placed_by(assignment)
-    with_statistics = {*kept}
+    with_statistics = {*tracked}
     beside = with_statistics - {*ordered, *predicates}
     placing = _evaluated(assignment)
     off_the_way = max(0, len(with_statistics & {*predicates}) - placing)
-    return Shape(extent, len(ordered), placing, len(beside) + off_the_way)
+    return RewriteFeatures(extent, len(ordered), placing, len(beside) + off_the_way)
 
 
 def _evaluated(assignment: Assignment) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from skipstone.catalog import Catalog, Files
 from skipstone.pruning.blocks import Counts
 
-__all__ = ["newest_layout", "unclustered_files"]
+__all__ = ["files_by_layout", "newest_layout", "unclustered_files"]
 
 _SMALL = 0.25
 
@@ -21,24 +21,31 @@ def newest_layout(files: Files, catalog: Catalog) -> str:
 
     A rewrite that lost a race leaves a segment about files that never became part of the table.
     """
-    alive = set(files.paths)
-    used = {
-        int(segment)
-        for path, segment in zip(catalog.files.paths, catalog.segment_of, strict=True)
-        if path in alive
-    }
+    entries = files.places_in(catalog.files)
+    used = {int(segment) for segment in catalog.segment_of[entries[entries >= 0]]}
     layouts = (catalog.segments[place].layout for place in sorted(used, reverse=True))
     return next((layout for layout in layouts if layout), "")
 
 
 def unclustered_files(files: Files, catalog: Catalog, block_rows: int) -> Counts:
     """Places of the files that no layout wrote, and of those with far fewer rows than a block."""
-    written = np.array([bool(segment.layout) for segment in catalog.segments], np.bool_)
-    entries = {path: place for place, path in enumerate(catalog.files.paths)}
-    todo = []
-    for place, path in enumerate(files.paths):
-        entry = entries.get(path)
-        laid_out = entry is not None and bool(written[catalog.segment_of[entry]])
-        if not laid_out or catalog.blocks.rows[entry] < _SMALL * block_rows:
-            todo.append(place)
-    return np.array(todo, np.int64)
+    entries = files.places_in(catalog.files)
+    laid_out = entries >= 0
+    of_layouts = np.array([bool(segment.layout) for segment in catalog.segments], np.bool_)
+    known = entries[laid_out]
+    laid_out[laid_out] = of_layouts[catalog.segment_of[known]] & (
+        catalog.blocks.rows[known] >= _SMALL * block_rows
+    )
+    return np.flatnonzero(~laid_out)
+
+
+def files_by_layout(files: Files, catalog: Catalog) -> dict[str, Counts]:
+    """The places of the files that lie by each layout, that of the most bytes first."""
+    found: dict[str, list[int]] = {}
+    for place, entry in enumerate(files.places_in(catalog.files).tolist()):
+        layout = "" if entry < 0 else catalog.segments[catalog.segment_of[entry]].layout
+        if layout:
+            found.setdefault(layout, []).append(place)
+    places = {layout: np.array(each, np.int64) for layout, each in found.items()}
+    largest = sorted(places, key=lambda layout: (-int(files.sizes[places[layout]].sum()), layout))
+    return {layout: places[layout] for layout in largest}

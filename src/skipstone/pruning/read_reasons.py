@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skipstone.catalog.merge import Catalog
 from skipstone.predicate.expr import Expr, Literal, walk
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.blocks import BlockSet, Counts
 from skipstone.pruning.reasons import Decision
 from skipstone.pruning.report import Flags, ReadReason
 from skipstone.pruning.why_read import WhyRead, why_read
@@ -33,10 +33,15 @@ class ReadFiles:
     partitions: frozenset[tuple[str, ...]] = frozenset()
 
 
-def read_reasons(read: ReadFiles, catalog: Catalog, decision: Decision) -> tuple[ReadReason, ...]:
-    """For every condition the files that it could not rule out, most files first for each."""
+def read_reasons(
+    read: ReadFiles, blocks: BlockSet, sizes: Counts, decision: Decision
+) -> tuple[ReadReason, ...]:
+    """For every condition the files that it could not rule out, most files first for each.
+
+    ``sizes`` are the bytes of the files.
+    """
     found = []
-    for why in why_read(read.filter, catalog.blocks, decision, read.files, read.partitions):
+    for why in why_read(read.filter, blocks, decision, read.files, read.partitions):
         places = np.flatnonzero(why.blocks)
         found.append(
             ReadReason(
@@ -44,8 +49,8 @@ def read_reasons(read: ReadFiles, catalog: Catalog, decision: Decision) -> tuple
                 code=why.code,
                 sentence=why.sentence,
                 files=len(places),
-                rows=int(np.maximum(catalog.blocks.rows[places], 0).sum()),
-                bytes=int(catalog.files.sizes[places].sum()),
+                rows=int(np.maximum(blocks.rows[places], 0).sum()),
+                bytes=int(sizes[places].sum()),
                 remedy=_remedy(why, read),
             )
         )

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skipstone.catalog.merge import Catalog
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.blocks import BlockSet, Counts
 from skipstone.pruning.reasons import Decision
 from skipstone.view import Cell, Grid, Share, View, Viewed, count
 
@@ -167,18 +167,20 @@ def _facts(scan: ScanReport) -> Iterator[tuple[Cell, ...]]:
         yield name, rest
 
 
-def skip_reasons(decision: Decision, catalog: Catalog, skipped: Flags) -> tuple[SkipReason, ...]:
-    """The skipped files by reason, most files first."""
+def skip_reasons(
+    decision: Decision, blocks: BlockSet, sizes: Counts, skipped: Flags
+) -> tuple[SkipReason, ...]:
+    """The skipped files by reason, most files first; ``sizes`` are their bytes."""
     places = np.flatnonzero(skipped)
     numbers, inverse = np.unique(decision.reason[places], return_inverse=True)
-    rows, sizes = catalog.blocks.rows[places], catalog.files.sizes[places]
+    rows, stored = blocks.rows[places], sizes[places]
     found = [
         SkipReason(
             code=decision.reasons[number].code.name,
             sentence=decision.reasons[number].sentence,
             files=int((inverse == place).sum()),
             rows=int(rows[inverse == place].sum()),
-            bytes=int(sizes[inverse == place].sum()),
+            bytes=int(stored[inverse == place].sum()),
         )
         for place, number in enumerate(numbers)
     ]

@@ -14,6 +14,7 @@ from pyspark.logger import PySparkLogger
 from skipstone.errors import SkipstoneError
 
 __all__ = [
+    "QUERY_FAILURES",
     "SPARK_FAILURES",
     "deepest_reason",
     "file_read",
@@ -29,6 +30,8 @@ __all__ = [
 SPARK_FAILURES = (Py4JJavaError, PySparkException)
 """What a call to Spark raises when it fails; which of both depends on where it was noticed."""
 
+QUERY_FAILURES = (SkipstoneError, PySparkException)
+"""What is wrong with a single query: it cannot be used here, or Spark cannot run it."""
 
 _STORAGE = (
     "No space left on device",

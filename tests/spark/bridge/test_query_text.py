@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.errors import SkipstoneError
@@ -231,7 +232,7 @@ def test_text_that_is_not_one_query_is_one_sentence(
 
 def test_a_query_on_other_tables_only_is_left_out_of_a_replay(spark: SparkSession, path: str) -> None:
     table = skipstone.table(spark, "qt")
-    root = table.files().root
+    root = opened(table).root
     read = ("SELECT * FROM qt", f"SELECT * FROM delta.`{path}`", "SELECT 1 FROM qt WHERE false")
     other = ("SELECT * FROM qt_more", "SELECT 1", "SELECT * FROM range(3)")
     inside = "SELECT * FROM qt_more WHERE k IN (SELECT k FROM qt)"

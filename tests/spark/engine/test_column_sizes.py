@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.spark.engine.column_sizes import column_sizes
@@ -20,8 +20,8 @@ def test_a_struct_has_a_value_per_field_and_a_map_two_per_entry(spark: SparkSess
         "map('x', 1, 'y', 2, 'z', 3) AS m",
         "IF(id % 2 = 0, array(1, 2, 3), array(1)) AS l",
     ).write.format("delta").save(path)
-    files = skipstone.table(spark, path).files()
-    sizes = column_sizes(spark, files, np.arange(len(files.files)))
+    found = opened(skipstone.table(spark, path))
+    sizes = column_sizes(found, found.all_places)
     values = {name: column.values for name, column in sizes.columns.items()}
     assert values == {"id": 1.0, "s": 2.0, "m": 6.0, "l": 2.0}
     assert sizes.of().bytes == pytest.approx(sum(column.bytes for column in sizes.columns.values()))

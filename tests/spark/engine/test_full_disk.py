@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.spark.bridge.runtime import runtime_of
@@ -58,7 +59,7 @@ def test_rows_that_do_not_fit_on_the_disk_are_not_appended_and_one_sentence_says
     assert sentence.startswith(f"The rows cannot be appended to file:{table.source} (File too large); ")
     assert "\n" not in sentence
     assert table.frame().count() == 100
-    assert int(table.files().handle.version()) == 0
+    assert opened(table).snapshot.version == 0
     table.append(rows.limit(1))
     assert table.frame().count() == 101
 

@@ -13,13 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 from skipstone.api import table
+from skipstone.catalog.tracked import TrackedSet
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.pruning.blocks import BlockSet, Statistics
 from skipstone.spark.engine.job_settings import PER_FILE
 from skipstone.spark.engine.statistics import compute
-from skipstone.spark.engine.tracked import columns_to_keep, expressions_to_keep, features_to_keep
+from skipstone.spark.engine.tracked import tracked_columns, tracked_expressions, tracked_features
 
 EPOCH = dt.date(1970, 1, 1)
 
@@ -35,14 +37,11 @@ def blocks_of(
     folder.mkdir(exist_ok=True)
     for place, rows in enumerate(files):
         pq.write_table(rows, folder / f"part-{place:03d}.parquet", store_schema=False)
-    found = table(spark, str(folder)).files()
+    found = opened(table(spark, str(folder)))
     order = np.argsort(found.files.paths)
-    none = found.frame(spark, np.zeros(0, np.int64))
-    kept = columns_to_keep(found.schema)
-    kept += expressions_to_keep(spark, none, found.schema, expressions)
-    wanted = features_to_keep(spark, none, found.schema, features)
+    kept = tracked_columns(found.snapshot.schema) + tracked_expressions(found, expressions)
     values = {item.expr: known[item.sql.strip("`")] for item in kept if item.sql.strip("`") in known}
-    return compute(spark, found, order, kept, wanted, values)
+    return compute(found, order, TrackedSet(kept, tracked_features(found, features)), values)
 
 
 def column(blocks: BlockSet, name: str) -> Statistics:
@@ -183,8 +182,8 @@ def test_a_string_that_fills_the_readers_whole_buffer_is_still_remembered(
     path = tmp_path / "t"
     path.mkdir()
     pq.write_table(pa.table({"s": rows}), path / "part-000.parquet", use_dictionary=False)
-    found = table(spark, str(path)).files()
-    blocks = compute(spark, found, np.arange(1), columns_to_keep(found.schema), ())
+    found = opened(table(spark, str(path)))
+    blocks = compute(found, np.arange(1), TrackedSet(tracked_columns(found.snapshot.schema)))
     assert bounds(column(blocks, "s")) == [("a" * 64, "z" * 63 + "{")]
 
 
@@ -192,8 +191,8 @@ def test_invalid_utf8_gives_no_bound(spark: SparkSession, tmp_path: Path) -> Non
     path = tmp_path / "t"
     values = ", ".join(f"cast(X'{text}' AS string)" for text in ("FF", "61"))
     spark.sql(f"SELECT explode(array({values})) AS s").coalesce(1).write.parquet(str(path))
-    found = table(spark, str(path)).files()
-    blocks = compute(spark, found, np.arange(1), columns_to_keep(found.schema), ())
+    found = opened(table(spark, str(path)))
+    blocks = compute(found, np.arange(1), TrackedSet(tracked_columns(found.snapshot.schema)))
     assert bounds(column(blocks, "s")) == [("a", None)]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from tests.opened import opened
 
 import skipstone
 from skipstone.predicate.expr import Column, Comparison, Literal
@@ -124,7 +125,7 @@ def test_every_way_of_asking_is_recorded_and_nothing_else(
     assert [scan.columns for scan in scans[:3]] == [("k", "city"), ("k", "day"), ("city",)]
     assert scans[2].filter == Literal(True, BOOLEAN)
     assert {scan.files_total for scan in scans} == {4}
-    files = table.files().files
+    files = opened(table).files
     sizes = {path[:10]: size for path, size in zip(files.paths, files.sizes.tolist(), strict=True)}
     assert scans[0].bytes_read == sizes["part-00000"]
     assert scans[2].bytes_read == sum(sizes.values())
@@ -298,7 +299,7 @@ def test_a_table_that_cannot_be_written_costs_one_attempt_a_round_and_two_files(
                 spark.sql(f"SELECT k FROM logged WHERE k < {turn}").collect()
                 tried.clear()
                 flush(spark)
-                assert sum(path.startswith(locked.files().root) for path in tried) == 1
+                assert sum(path.startswith(opened(locked).root) for path in tried) == 1
                 assert len(tried) == 2, "what a table has taken is not offered again"
                 assert len(spilled(recorder)) <= 2
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "spill").glob("*"))
@@ -499,7 +500,7 @@ def test_the_setting_turns_the_log_on_and_the_background_appends(
     skipstone.enable(spark)
     try:
         spark.sql("SELECT k FROM logged WHERE k < 9").collect()
-        log = LogTable(spark, runtime_of(spark), table.files().root)
+        log = LogTable(spark, runtime_of(spark), opened(table).root)
         deadline = time.monotonic() + 30
         while not (found := log.read(before)) and time.monotonic() < deadline:
             time.sleep(0.1)

@@ -24,6 +24,7 @@ from skipstone.catalog.column_names import ColumnNames
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import And, Expr, Literal
 from skipstone.predicate.types import BOOLEAN
+from skipstone.progress import Progress
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.janino import load_class
 from skipstone.spark.bridge.query_text import QUERY_TEXT, not_a_query
@@ -69,6 +70,7 @@ def parse_queries(
     workload: Workload,
     tables: Mapping[str, TableSource | StructType | DataFrame],
     views: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
 ) -> ParsedWorkload:
     """The scans of ``tables`` that a workload makes; ``tables`` are keyed by what the queries call them.
 
@@ -77,7 +79,9 @@ def parse_queries(
     parser = QueryParser(spark, tables, views)
     parsed: list[ParsedQuery] = []
     unusable: list[BrokenQuery] = list(workload.broken)
-    for query in workload.queries:
+    for place, query in enumerate(workload.queries):
+        if progress is not None:
+            progress("parsing queries", place, len(workload.queries))
         result = parser.parse(query)
         if isinstance(result, BrokenQuery):
             unusable.append(result)

@@ -4,34 +4,75 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from pyspark.sql import DataFrame
 
+from skipstone.catalog import Catalog
+from skipstone.predicate.expr import Expr
+from skipstone.pruning.reasons import Decision
 from skipstone.spark.bridge.runtime import Question, Runtime
 
-__all__ = ["DecidedScan", "scans_of"]
+__all__ = ["DecidedScan", "ScanFigures", "scans_of"]
 
 Flags = npt.NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class ScanFigures:
+    """How many files and bytes a scan was offered and reads; ``failure`` says why nothing is skipped."""
+
+    root: str
+    files_total: int
+    bytes_total: int
+    files_offered: int
+    files_kept: int
+    bytes_kept: int
+    files_unindexed: int
+    failure: str
+    partitions: tuple[str, ...]
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> ScanFigures:
+        """Read the shim's JSON."""
+        wanted = {name: found[name] for name in cls.__slots__ if name != "partitions"}
+        return cls(**wanted, partitions=tuple(found["partitions"]))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DecidedScan:
-    """One scan: its figures, and which catalog entries it was offered and skipped."""
+    """One scan: its figures, and which catalog entries it was offered and skipped.
 
-    figures: Mapping[str, Any]
+    ``runtime`` and ``jvm_scan`` are for this package only.
+    """
+
+    figures: ScanFigures
     question: Question | None
     offered: Flags
     skipped: Flags
-    handle: Any
+    runtime: Runtime
+    jvm_scan: Any
 
     @property
     def root(self) -> str:
         """The table's root path."""
-        return str(self.figures["root"])
+        return self.figures.root
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is known about the table's blocks."""
+        return self.runtime.catalog(self.root)
+
+    def decision(self, question: Question, filter_: Expr | None = None) -> Decision:
+        """Decide the question again, with its reasons; with ``filter_`` under another filter."""
+        return self.runtime.decision(question if filter_ is None else replace(question, filter=filter_))
+
+    def rows_needed(self) -> int:
+        """How many rows satisfy the scan's filter; they are counted by a Spark job."""
+        return int(self.runtime.shim.rowsNeeded(self.jvm_scan))
 
 
 def scans_of(runtime: Runtime, frame: DataFrame) -> tuple[DecidedScan, ...]:
@@ -41,11 +82,11 @@ def scans_of(runtime: Runtime, frame: DataFrame) -> tuple[DecidedScan, ...]:
     # By number, for the end of an iterator is an exception, and exceptions from the JVM take long.
     for place in range(len(handles)):
         handle = handles[place]
-        figures = json.loads(handle.summary())
-        question = None if figures["question"] is None else Question.read(figures["question"])
-        size = len(runtime.catalog(figures["root"]))
+        summary = json.loads(handle.summary())
+        question = None if summary["question"] is None else Question.read(summary["question"])
+        size = len(runtime.catalog(summary["root"]))
         offered, skipped = (_flags(bits, size) for bits in (handle.offeredBits(), handle.skippedBits()))
-        found.append(DecidedScan(figures, question, offered, skipped, handle))
+        found.append(DecidedScan(ScanFigures.read(summary), question, offered, skipped, runtime, handle))
     return tuple(found)
 
 

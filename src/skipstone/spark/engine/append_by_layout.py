@@ -24,11 +24,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skipstone.catalog.layouts import LayoutRecord
-from skipstone.errors import SkipstoneError
+from skipstone.errors import SkipstoneError, UnknownOutcomeError
 from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.layout.stored_layout import design_of
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import BLOCK, arranged, with_block
+from skipstone.spark.engine.cancellation import shielded
 from skipstone.spark.engine.job_settings import IN_PLACE
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.session_copy import in_session
@@ -84,26 +85,33 @@ def _added(before: OpenTable, now: OpenTable, mark: str) -> tuple[str, ...] | No
     return None
 
 
-def append_plainly(source: Source, rows: DataFrame) -> None:
-    """Append rows as they come; an error means that they are not in the table."""
-    before, mark = source.open(), _new_mark()
+def append_plainly(source: Source, before: OpenTable, rows: DataFrame) -> None:
+    """Append rows as they come to the table ``before``; an error means that they are not in it."""
+    mark = _new_mark()
     try:
         source.save(rows.write.format("delta").mode("append").option("userMetadata", mark))
     except SPARK_FAILURES as problem:
         reason = storage_reason(problem)
-        try:
-            there = _added(before, source.open(), mark) is not None
-        except Exception as other:
-            raise SkipstoneError(
-                f"Appending to {before.root} failed ({reason}), and whether the rows are in the table cannot "
-                f"be told ({some_sentence_of(other).rstrip('.')}); look before you append them again."
-            ) from problem
-        if not there:
+        if not _was_committed(source, before, mark, problem):
             raise SkipstoneError(
                 f"The rows cannot be appended to {before.root} ({reason}); the table is as it was, and "
                 "VACUUM removes files that were begun."
             ) from problem
         LOG.warning("The rows were appended to %s, but then Delta failed: %s.", before.root, reason)
+
+
+def _was_committed(source: Source, before: OpenTable, mark: str, problem: Exception) -> bool:
+    """Whether an append that failed is in the table all the same."""
+    try:
+        # Jobs that look are not cancelled, for whoever is told of a failure appends again.
+        with shielded(source.engine.spark):
+            return _added(before, source.open(), mark) is not None
+    except Exception as other:
+        unknown = some_sentence_of(other).rstrip(".")
+        raise UnknownOutcomeError(
+            f"Appending to {before.root} failed ({storage_reason(problem)}), and whether the rows are in the "
+            f"table cannot be told ({unknown}); look before you append them again."
+        ) from problem
 
 
 def _new_mark() -> str:
@@ -134,7 +142,7 @@ def append_by_layout(
         source.save(placed.write.format("delta").mode("append").option("userMetadata", append.mark))
     except SPARK_FAILURES as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
-        if append.added(source.open()) is None:
+        if not _was_committed(source, table, append.mark, problem):
             LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
             return None
     return append

@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from skipstone.cancel import Cancel
-from skipstone.errors import CancelledError
+from skipstone.errors import CancelledError, UnknownOutcomeError
 
 __all__ = ["cancellable", "shielded"]
 
@@ -50,7 +50,7 @@ def cancellable(spark: SparkSession, cancel: Cancel) -> Iterator[None]:
     try:
         yield
     except Exception as problem:
-        if cancel.requested and not isinstance(problem, CancelledError):
+        if cancel.requested and not isinstance(problem, CancelledError | UnknownOutcomeError):
             raise CancelledError("The work was cancelled.") from problem
         raise
     finally:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, FileStore
+from skipstone.progress import Progress
+from skipstone.spark.bridge.query_text import query_frame
 from skipstone.spark.bridge.runtime import Runtime, runtime_of
+from skipstone.spark.bridge.scans import DecidedScan, scans_of
+from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.job_settings import Settings
 from skipstone.spark.engine.session_copy import copied_session
 
@@ -42,6 +47,22 @@ class Engine:
         """Read a table's catalog anew; raises when it is unreadable."""
         self.runtime.refresh(root)
 
+    @property
+    def cluster(self) -> str:
+        """What the cost of work depends on: the master and how many tasks run at once."""
+        context = self.spark.sparkContext
+        return f"{context.master}-{context.defaultParallelism}"
+
+    def watch(
+        self, progress: Progress | None, what: str, stages: int = 1, tasks: int = 2
+    ) -> AbstractContextManager[None]:
+        """Report how far the jobs are that are started inside, as :func:`~job_progress.watch` does."""
+        return watch(self.spark, progress, what, stages, tasks)
+
     def reader_settings(self) -> dict[str, str]:
         """The session's settings that change what is read from the same bytes."""
         return self.runtime.settings(self.spark)
+
+    def scans_of(self, query: str | DataFrame) -> tuple[DecidedScan, ...]:
+        """Plan a query anew, without running it: what was decided about its scans of indexed tables."""
+        return scans_of(self.runtime, query_frame(self.spark, query))

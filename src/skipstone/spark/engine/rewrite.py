@@ -30,6 +30,7 @@ from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.sources import DELTA_FILES
 from skipstone.spark.engine.assign import arranged
+from skipstone.spark.engine.cancellation import shielded
 from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
 from skipstone.spark.engine.open_table import OpenTable, open_handle, packed_bits
@@ -176,7 +177,9 @@ class Rewriting:
         self._committing = True
         session = self._session._jsparkSession
         try:
-            return int(self._handle.commit(session))
+            # Whoever cancels now is too late: a commit is not broken off.
+            with shielded(self._spark):
+                return int(self._handle.commit(session))
         except (Py4JJavaError, PySparkException) as problem:
             # Delta also fails after its commit, in what it does for other readers of the table.
             version = int(self._handle.committed(session))

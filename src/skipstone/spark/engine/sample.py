@@ -25,6 +25,7 @@ from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import Call, Column, Expr, Value, columns_of, type_of, walk
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import Counts
+from skipstone.spark.bridge.read_back import unevaluable
 from skipstone.spark.engine.job_settings import DRAWN, WIDE
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.session_copy import lenient
@@ -43,6 +44,7 @@ _WORD_BITS = 62
 _FILE = "__skipstone_file"
 _TEXT_LENGTH = 256
 _MOST_VECTORS = 1_000_000
+_PROBED_ROWS = 300_000
 _NO_RANK = (Kind.BOOLEAN, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 
 
@@ -98,6 +100,13 @@ def count_rows(table: OpenTable, places: Counts) -> int:
 
 def _rows_of(table: OpenTable, places: Counts) -> DataFrame:
     return table.live(places, table.engine.session(DRAWN))
+
+
+def unevaluable_in(table: OpenTable, texts: Sequence[str]) -> dict[int, str]:
+    """The places of the texts that cannot be evaluated on some of the table's rows, and why."""
+    rows = table.live(table.all_places)
+    fraction = min(1.0, _PROBED_ROWS / max(rows.count(), 1))
+    return unevaluable(rows.sample(False, fraction, 0) if fraction < 1.0 else rows, texts)
 
 
 def draw(table: OpenTable, request: Request) -> Drawn:

@@ -42,6 +42,7 @@ __all__ = [
     "clear_log",
     "flush",
     "log_status",
+    "logged",
     "read_log",
     "recorder_of",
     "start_log",
@@ -194,3 +195,17 @@ def unlogged(spark: SparkSession) -> Iterator[None]:
         yield
     finally:
         context.removeJobTag(_UNLOGGED)
+
+
+@contextmanager
+def logged(spark: SparkSession) -> Iterator[None]:
+    """Queries that this thread runs inside it are recorded, although what is around it is not."""
+    context = spark.sparkContext
+    if _UNLOGGED not in context.getJobTags():
+        yield
+        return
+    context.removeJobTag(_UNLOGGED)
+    try:
+        yield
+    finally:
+        context.addJobTag(_UNLOGGED)

@@ -1,0 +1,1 @@
+"""Benchmarks: what skipstone claims about its speed, measured. ``python -m benchmarks NAME`` runs one."""

@@ -1,0 +1,1 @@
+"""The benefit estimate: what it says is skipped against what is."""

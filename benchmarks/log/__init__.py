@@ -1,0 +1,1 @@
+"""The query log: what recording adds to small queries."""

@@ -1,0 +1,1 @@
+"""The self-organising table: a timeline of inserts and scans, replayed by four contestants."""

@@ -1,0 +1,1 @@
+"""Skipping itself: deciding, planning, indexing."""

@@ -1,0 +1,1 @@
+"""Layouts on denormalised TPC-H, by the method of SIGMOD'14 section 7."""

@@ -1,0 +1,43 @@
+"""``advise``: simulate every layout on a sample and estimate what each would save and cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from skipstone.actions.context import Context
+from skipstone.actions.cost_store import load_model
+from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.prepare import FitRequest
+from skipstone.actions.usable import prepare_usable
+from skipstone.actions.workload import logged_workload
+from skipstone.estimate.advice import Advice, advise
+from skipstone.layout.options import LayoutOptions
+from skipstone.workload.queries import Workload
+
+__all__ = ["Advise"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Advise:
+    """Compare the layouts for these queries, or for the table's own log; nothing is changed."""
+
+    name: ClassVar[str] = "advise"
+
+    queries: Workload | None = None
+    options: LayoutOptions = field(default_factory=LayoutOptions)
+
+    def validate(self, context: Context) -> None:
+        """Everything that can be wrong shows while the workload is read."""
+
+    def run(self, context: Context) -> Advice:
+        """Draw a sample, and fit and simulate each layout on it."""
+        table = context.table
+        workload = logged_workload(context, self.queries)
+        table.refresh()
+        request = FitRequest(table.all_places, workload.entries, workload.unusable, self.options)
+        with context.steps(len(context.snapshot), {"preparing": 1, "simulating": 2}) as steps:
+            prepared = prepare_usable(table, request, steps.step("preparing"))
+            model = load_model(context.engine)
+            costs = gather_costs(table, request.places, model, workload.entries)
+            return advise(prepared, progress=steps.step("simulating"), inputs=costs)
