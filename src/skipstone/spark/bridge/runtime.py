@@ -28,9 +28,9 @@ from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
 from skipstone.pruning.reasons import PruneResult
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
+from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.running import require_running
 
 __all__ = ["Question", "Runtime", "runtime_of"]

@@ -13,8 +13,8 @@ from skipstone.catalog.files import Files
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.delta import has_delta
+from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 
@@ -100,7 +100,9 @@ def packed_bits(places: Counts, size: int) -> bytes:
 
 def open_table(engine: Engine, frame: DataFrame, name: str) -> OpenTable:
     """List the files of the one table that ``frame`` reads; ``name`` is for the error message."""
-    opener = new_instance(engine.spark, "SkipstoneDeltaOpener" if has_delta(engine.spark) else "SkipstoneOpener")
+    opener = new_instance(
+        engine.spark, "SkipstoneDeltaOpener" if has_delta(engine.spark) else "SkipstoneOpener"
+    )
     try:
         handle = opener.open(frame._jdf)
     except SPARK_FAILURES as problem:
