@@ -5,7 +5,7 @@
 
 Each mutant is an entry of ``planted.toml``: a piece of source, what to put in its place, and what
 that breaks. The sources are copied to a temporary directory, one piece is replaced, and the pure tests of
-``tests/predicate`` and ``tests/pruning`` (and ``tests/catalog/test_merge.py``) run on the copy: first the
+``tests/predicate`` and ``tests/pruning`` (and ``tests/catalog/test_decide.py``) run on the copy: first the
 files that are about the changed module, then all. A mutant that survives is a missing test.
 """
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from tests.mutants.planted import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
-EVERYTHING = ("tests/predicate", "tests/pruning", "tests/catalog/test_merge.py")
+EVERYTHING = ("tests/predicate", "tests/pruning", "tests/catalog/test_decide.py")
 FIRST = {
     "predicate/allowed.py": ("tests/predicate/test_allowed.py", "tests/predicate/test_allows.py"),
     "predicate/allows.py": ("tests/predicate/test_allows.py", "tests/pruning/test_prune_traps.py"),
@@ -44,7 +44,7 @@ FIRST = {
     "pruning/value_sets.py": ("tests/pruning/test_prune_features.py",),
     "pruning/blocks.py": ("tests/pruning/test_prune_features.py",),
     "pruning/budget.py": ("tests/pruning/test_budget.py",),
-    "catalog/decide.py": ("tests/catalog/test_merge.py",),
+    "catalog/decide.py": ("tests/catalog/test_decide.py",),
 }
 _QUICK = (
     "tests/pruning/test_prune_traps.py",

@@ -22,6 +22,7 @@ from skipstone.predicate.expr import (
     Literal,
     Match,
     Not,
+    Opaque,
     Or,
 )
 from skipstone.predicate.truncate import truncate_max
@@ -266,3 +267,16 @@ def test_not_in_with_null_keeps_blocks_with_nan_for_some_ways_of_evaluating_it_l
     assert skipped(Not(In(D, (*values, Literal(None, DOUBLE)))), blocks) == [False, True]
     numbers = block_set([[{I: 100}]], [I])
     assert skipped(Not(In(I, (lit(1), lit(None)))), numbers) == [True]
+
+
+def test_opaque_expressions_that_look_the_same_do_not_contradict_each_other() -> None:
+    # The text of an opaque part names a function, not its arguments, and each evaluation may differ.
+    odd = Call("add", (Opaque("udf", "UDF", (I,), INT), I), INT)
+    blocks = block_set([[{I: 1}], [{I: None}]], [I])
+    both = And((Comparison("<", odd, lit(1)), Comparison(">", odd, lit(2))))
+    assert skipped(both, blocks) == [False, True]
+    assert skipped(And((IsNull(odd), Not(IsNull(odd)))), blocks) == [False, True]
+    assert skipped(And((Comparison("=", odd, lit(1)), Not(Comparison("=", odd, lit(1))))), blocks) == [
+        False,
+        True,
+    ]
