@@ -57,8 +57,8 @@ def test_every_setting_that_a_session_makes_is_on_the_page_of_settings(
 
 
 def test_every_setting_of_the_reader_is_on_the_page_of_settings() -> None:
-    source = (ROOT / "src/skipstone/spark/java/Skipstone.java").read_text(encoding="utf-8")
-    found = re.search(r"READER_SETTINGS = \{(.*?)\};", source, re.DOTALL)
+    source = (ROOT / "src/skipstone/spark/bridge/java/ReaderSettings.java").read_text(encoding="utf-8")
+    found = re.search(r"NAMES = \{(.*?)\};", source, re.DOTALL)
     assert found
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     names = re.findall(r'"(spark\.[\w.]+)"', found[1])
