@@ -36,7 +36,7 @@ MOST_LINES = 400
 MOST_PARAMETERS = 5
 # Each of these lists what a user may give, one thing at a time, and makes an object of it at once.
 MANY_PARAMETERS = {
-    "api.py": {"advise", "optimize"},  # an option more than five, and where to report
+    "api.py": {"advise", "auto", "optimize"},  # an option more than five, and where to report
     "cli/advise.py": {"run"},  # an option of the command line is a parameter
     "cli/analyze.py": {"run"},
     "cli/auto.py": {"run"},

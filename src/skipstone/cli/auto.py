@@ -87,7 +87,7 @@ def run(
         step_bytes=int(checked(step_mb=step_mb)["step_mb"] * 1e6),
         block_rows=block_rows,
         layouts=tuple(layout) if layout else None,
-        curve=curve,
+        layout_options={} if curve is None else {"curve": curve},
     )
     if watch:
         opened = open_table(table, more)
