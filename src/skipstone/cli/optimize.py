@@ -36,11 +36,11 @@ def run(
         ),
     ] = "auto",
     curve: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="z or hilbert: the curve that selforg's blocks are cut along.", autocompletion=complete_curve
         ),
-    ] = "z",
+    ] = None,
     dialect: Dialect = "spark",
     column: Column = None,
     format: Format = None,
@@ -78,7 +78,7 @@ def run(
                 output=output,
                 convert=convert,
                 progress=report,
-                curve=curve,
+                layout_options={} if curve is None else {"curve": curve},
                 force=force,
             )
     warn_of_unused(queries, optimized.unusable)
