@@ -203,7 +203,7 @@ class Table:
         convert: bool = False,
         leave_out_dates: bool = False,
         progress: Progress | None = None,
-        curve: str = "z",
+        curve: str | None = None,
         force: bool = False,
         cancel: Cancel | None = None,
     ) -> OptimizeReport:
@@ -213,14 +213,15 @@ class Table:
         the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
         With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
         directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
-        on dates. ``curve`` is that of ``selforg``: ``z`` or ``hilbert``.
+        on dates. ``curve`` is that of ``selforg``: ``z``, if not given, or ``hilbert``.
 
         A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
         Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
         is deleted again.
         """
+        own = {} if curve is None else {"curve": curve}
         options = LayoutOptions(
-            block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, own={"curve": curve}
+            block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, own=own
         )
         action = Optimize(queries, layout, options, output, convert, force)
         report = self.perform(action, progress, cancel)

@@ -36,11 +36,11 @@ def run(
         ),
     ] = "auto",
     curve: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="z or hilbert: the curve that selforg's blocks are cut along.", autocompletion=complete_curve
         ),
-    ] = "z",
+    ] = None,
     dialect: Dialect = "spark",
     column: Column = None,
     format: Format = None,

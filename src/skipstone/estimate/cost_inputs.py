@@ -87,7 +87,12 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
     if others and prepared.snapshot.is_delta:
         rows_there = _some_rows(sample, elsewhere)
         found = scanned_blocks(
-            prepared.drawn.file_of[elsewhere], rows_there, prepared.workload.queries, (), view, bounds_only=True
+            prepared.drawn.file_of[elsewhere],
+            rows_there,
+            prepared.workload.queries,
+            (),
+            view,
+            bounds_only=True,
         )
         rows_read += found.share * rows_elsewhere
         blocks_read += found.blocks
