@@ -40,7 +40,7 @@ def compare(op: str, column: Expr, value: object) -> Comparison:
 
 
 def skipped(filter_: Expr, blocks: BlockSet) -> list[bool]:
-    return prune(filter_, blocks).skip.tolist()
+    return [bool(skip) for skip in prune(filter_, blocks).skip]
 
 
 def one(
@@ -240,7 +240,7 @@ def test_wide_decimals_of_unknown_bounds_are_read_whatever_the_other_blocks_hold
     zeros = np.zeros(2, np.int64)
     blocks = BlockSet.of(np.array([10, 10], np.int64), {W: Statistics(W.type, lows, highs, zeros, zeros)})
     ten, twenty = (Literal(Decimal(value), W.type) for value in (10, 20))
-    asked = [
+    asked: list[Expr] = [
         In(W, (ten, twenty)),
         Or((Comparison("=", W, ten), Comparison(">", W, twenty))),
         Or((Comparison("=", W, ten), Comparison("<", W, Literal(Decimal(-90), W.type)))),
