@@ -12,8 +12,8 @@ import numpy.typing as npt
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.catalog.tracked import Tracked
 from skipstone.layout.additional import additional_features
-from skipstone.layout.contract import Design
-from skipstone.layout.layouts import fit_layout, options_for
+from skipstone.layout.contract import Design, Needs
+from skipstone.layout.layouts import fit_layout, needs_of, options_for
 from skipstone.layout.sample import Drawn, WorkloadView
 from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.view import workload_view
@@ -72,6 +72,10 @@ class Prepared:
         """The distinct filters as they were logged, each with its weight."""
         view = view_of(self.logged) if self.logged else self.workload.queries
         return tuple(zip(view.filters, view.weights.tolist(), strict=True))
+
+    def needs(self, layout: str) -> Needs:
+        """What the layout of this name needs."""
+        return needs_of(layout, self.options)
 
     def fit(self, layout: str) -> Design:
         """The layout of this name, with those of the options that it has."""

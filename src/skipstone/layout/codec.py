@@ -86,9 +86,9 @@ def assignment_from_json(data: dict[str, Any]) -> Assignment:
 
 def _read_part(data: dict[str, Any]) -> Part:
     found = assignment_from_json(data)
-    if isinstance(found, Partitioned):
-        raise ValueError("horizontal partitions are not nested")
-    return found
+    if not isinstance(found, Partitioned):
+        return found
+    raise ValueError("horizontal partitions are not nested")
 
 
 def _node(node: Node) -> Any:

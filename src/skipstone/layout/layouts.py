@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skipstone.errors import SkipstoneError
-from skipstone.layout.contract import AnyLayout, Design
+from skipstone.layout.contract import AnyLayout, Design, Needs
 from skipstone.layout.hilbert import HILBERT
 from skipstone.layout.own_options import option_names, parse_options
 from skipstone.layout.qdtree import QDTREE
@@ -16,7 +16,16 @@ from skipstone.layout.sop import SOP
 from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.zorder import ZORDER
 
-__all__ = ["LAYOUTS", "check_options", "fit_layout", "layout_named", "layout_options", "options_for"]
+__all__ = [
+    "LAYOUTS",
+    "check_any_options",
+    "check_options",
+    "fit_layout",
+    "layout_named",
+    "layout_options",
+    "needs_of",
+    "options_for",
+]
 
 LAYOUTS: Mapping[str, AnyLayout] = {
     layout.name: layout for layout in (RANGE, ZORDER, HILBERT, SOP, SELFORG, QDTREE)
@@ -60,6 +69,22 @@ def options_for(name: str, given: Mapping[str, str]) -> dict[str, str]:
     """Those of the options that a layout has, where several layouts are compared."""
     known = option_names(LAYOUTS[name].options)
     return {option: text for option, text in given.items() if option in known}
+
+
+def check_any_options(given: Mapping[str, str]) -> None:
+    """Refuse options that no layout has, and values that there are not."""
+    for option in given:
+        owners = [layout for layout in LAYOUTS.values() if option in option_names(layout.options)]
+        if not owners:
+            every = sorted({name for layout in LAYOUTS.values() for name in option_names(layout.options)})
+            raise SkipstoneError(f"There is no layout option {option}; choose one of {', '.join(every)}.")
+        for layout in owners:
+            parse_options(layout.options, {option: given[option]})
+
+
+def needs_of(name: str, given: Mapping[str, str]) -> Needs:
+    """What a layout needs with those of these options that it has."""
+    return LAYOUTS[name].needs(layout_options(name, options_for(name, given)))
 
 
 def fit_layout(

@@ -124,7 +124,8 @@ class _Rows:
     def bucket(self, dimension: Dimension | Clusters, rows: Rows) -> Numbers:
         if isinstance(dimension, Clusters):
             mine = self._entries(dimension.features, dimension.vectors, rows)
-            return np.where(mine >= 0, dimension.bucket_of[mine], dimension.otherwise).astype(np.int32)
+            # What is not among the vectors has the last entry.
+            return np.append(dimension.bucket_of, np.int32(dimension.otherwise))[mine]
         return bucket_numbers(dimension, self.ranked(dimension.expr))[rows]
 
     def _grid(self, grid: Grid, rows: Rows) -> Numbers:
@@ -149,7 +150,9 @@ class _Rows:
 
     def _vectors(self, vectors: VectorMap, rows: Rows) -> Numbers:
         mine = self._entries(vectors.features, vectors.vectors, rows)
-        ways = vectors.ways[mine].astype(np.int64)
+        # What is not among the vectors has the last entries.
+        ways = np.append(vectors.ways, 1)[mine].astype(np.int64)
+        first = np.append(vectors.first, vectors.otherwise)[mine]
         # Any hash will do: rows only have to be spread evenly.
         inside = (rows.astype(np.uint64) * _MIX >> np.uint64(64 - _HASH_BITS)).astype(np.int64)
         if vectors.spread is None:
@@ -158,8 +161,7 @@ class _Rows:
             bucket, buckets = self.bucket(vectors.spread, rows).astype(np.int64), vectors.spread.buckets
             inside[ways <= buckets] = 0
             way = ((bucket << _HASH_BITS) + inside) * ways // (buckets << _HASH_BITS)
-        block = vectors.first[mine] + way
-        return np.where(mine >= 0, block, vectors.otherwise).astype(np.int32)
+        return (first + way).astype(np.int32)
 
     def _partitions(self, assignment: Partitioned, rows: Rows) -> Numbers:
         sample = self.sample

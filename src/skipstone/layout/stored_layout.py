@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skipstone.catalog.layouts import (
@@ -15,18 +15,18 @@ from skipstone.catalog.layouts import (
     load_layout,
 )
 from skipstone.catalog.store import FileStore
-from skipstone.catalog.tracked import Tracked
+from skipstone.catalog.tracked import TrackedSet
 from skipstone.layout.codec import assignment_from_json, assignment_to_json
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.layouts import layout_named, layout_options
 from skipstone.predicate.codec import from_json, to_json
-from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.expr import Expr
 from skipstone.predicate.render import unwritable
 from skipstone.pruning.blocks import Feature
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["StoredLayout", "WrittenGroup", "design_of", "stored_layout"]
+__all__ = ["StoredLayout", "design_of", "group_record", "stored_layout"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,27 +43,19 @@ class StoredLayout:
     unusable: tuple[BrokenQuery, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WrittenGroup:
-    """A column group as it was written: what its blocks have bits and statistics of may be more than the
-    design asks for, and blocks of one page are not sorted.
+def group_record(group: ColumnGroup, sort: Sequence[str], tracked: TrackedSet) -> GroupRecord:
+    """A column group as it was written.
+
+    Its blocks may have more bits and statistics than the design asks for, and ``sort``, the SQL of its sort
+    keys, is empty where blocks are too small to be sorted.
     """
-
-    group: ColumnGroup
-    sort: Mapping[Expr, str]
-    features: Sequence[Feature]
-    expressions: Sequence[Tracked]
-
-    def record(self) -> GroupRecord:
-        """For the catalog."""
-        kept = [item for item in self.expressions if not isinstance(item.expr, Column)]
-        return GroupRecord(
-            columns=self.group.columns,
-            assignment=assignment_to_json(self.group.assignment),
-            sort=tuple(StoredExpr(sql, to_json(expr)) for expr, sql in self.sort.items()),
-            features=tuple(StoredExpr(each.text, to_json(each.predicate)) for each in self.features),
-            expressions=tuple(StoredExpr(item.sql, to_json(item.expr)) for item in kept),
-        )
+    return GroupRecord(
+        columns=group.columns,
+        assignment=assignment_to_json(group.assignment),
+        sort=tuple(StoredExpr(sql, to_json(expr)) for expr, sql in zip(group.sort, sort, strict=False)),
+        features=tuple(StoredExpr(each.text, to_json(each.predicate)) for each in tracked.features),
+        expressions=tuple(StoredExpr(sql, to_json(expr)) for expr, sql in tracked.texts.items()),
+    )
 
 
 def stored_layout(store: FileStore, layout: str, root: str) -> StoredLayout | None:

@@ -41,4 +41,4 @@ def _fits(value: Decimal, type_: Type) -> bool:
     if not value.is_finite():
         return False
     after = -int(value.normalize().as_tuple().exponent)
-    return after <= type_.scale and value.adjusted() < type_.precision - type_.scale
+    return value.is_zero() or (after <= type_.scale and value.adjusted() < type_.precision - type_.scale)
