@@ -23,8 +23,8 @@ def flags(mask: Mask, size: int) -> list[bool]:
 
 def doubles(nulls: list[int], nans: list[int], rows: list[int]) -> Bounds:
     none = pa.array([None] * len(rows), pa.float64())
-    counts = [np.array(each, np.int64) for each in (nulls, nans)]
-    return from_statistics(Statistics(DOUBLE, none, none, *counts), np.array(rows, np.int64))
+    some = Statistics(DOUBLE, none, none, np.array(nulls, np.int64), np.array(nans, np.int64))
+    return from_statistics(some, np.array(rows, np.int64))
 
 
 def test_all_null_and_all_nan_are_concluded_from_known_counts_only() -> None:
