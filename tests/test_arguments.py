@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skipstone.actions.prepare import Wishes
 from skipstone.actions.watch import Watch
 from skipstone.arguments import NUMBERS, bounds_of, checked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.policy import Policy, policy_or_default
+from skipstone.layout.options import LayoutOptions
 
 NO_NUMBERS: list[Any] = [
     "10",
@@ -93,7 +93,7 @@ def test_every_number_of_a_policy_has_a_range() -> None:
     [
         ({"layouts": ("spiral",)}, "There is no layout spiral"),
         ({"layouts": "qdtree"}, "layouts must be several names"),
-        ({"curve": "peano"}, "There is no curve peano"),
+        ({"layout_options": {"curve": "peano"}}, "There is no curve peano"),
     ],
 )
 def test_a_policy_with_what_there_is_not_cannot_be_made(given: dict[str, Any], said: str) -> None:
@@ -108,10 +108,10 @@ def test_anything_but_a_policy_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["block_rows", "num_features", "threshold", "sample_rows"])
-def test_wishes_out_of_range_cannot_be_made(name: str) -> None:
+def test_options_of_a_layout_out_of_range_cannot_be_made(name: str) -> None:
     for value in (0, -5, "10", math.nan):
         with pytest.raises(SkipstoneError, match=f"^{name} must be "):
-            Wishes(**{name: value})
+            LayoutOptions(**{name: value})
 
 
 def test_a_watch_that_never_rests_cannot_be_made() -> None:
