@@ -123,11 +123,11 @@ class Advice(Viewed):
     def __str__(self) -> str:
         lines = [
             self._heading(),
-            f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
+            f"{'layout':<14} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
             f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
         ]
         lines += [_line(row) for row in self.layouts]
-        lines.append(f"{'needed':<12} {self.percent_needed:>9.2f}")
+        lines.append(f"{'needed':<14} {self.percent_needed:>9.2f}")
         lines += [
             f"{row.layout}: {row.problem or row.note}" for row in self.layouts if row.problem or row.note
         ]
@@ -143,7 +143,7 @@ class Advice(Viewed):
 def _line(row: LayoutAdvice) -> str:
     read, saved = (None if it is None else it / 1e6 for it in (row.bytes_scanned, row.bytes_saved))
     return (
-        f"{row.layout:<12} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(read, 9, 1)} "
+        f"{row.layout:<14} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(read, 9, 1)} "
         f"{_number(saved, 9, 1)} {_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
         f"{_number(row.rewrite_seconds, 9, 1)}  {_pays_after(row):<20} {row.fit_seconds:>6.1f}"
     )
