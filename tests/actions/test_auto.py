@@ -312,8 +312,8 @@ def test_new_data_is_cut_along_the_curve_of_the_layout_before(spark: SparkSessio
     ask(table, *(f"k BETWEEN {low} AND {low + 20}" for low in range(0, 900, 60)))
     policy = replace(POLICY, layouts=("selforg",))
     with pytest.raises(skipstone.SkipstoneError, match="There is no curve peano"):
-        table.auto(policy=replace(policy, curve="peano"), model=EAGER)
-    first = table.auto(policy=replace(policy, curve="hilbert"), model=EAGER)
+        table.auto(policy=replace(policy, layout_options={"curve": "peano"}), model=EAGER)
+    first = table.auto(policy=replace(policy, layout_options={"curve": "hilbert"}), model=EAGER)
     rows = spark.read.format("delta").load(table.source).where("id < 3000")
     rows.write.format("delta").mode("append").save(table.source)
     again = table.auto(policy=policy, model=EAGER)
@@ -321,7 +321,7 @@ def test_new_data_is_cut_along_the_curve_of_the_layout_before(spark: SparkSessio
     assert again.acted, again.sentence
     store = runtime_of(spark).store(table.files().root)
     layouts = [load_layout(store, each.numbers["layout_id"]) for each in (first, again)]
-    assert [record.curve for record in layouts] == ["hilbert", "hilbert"]
+    assert [record.options for record in layouts if record] == [{"curve": "hilbert"}] * 2
 
 
 def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(

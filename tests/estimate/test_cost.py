@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import astuple, replace
@@ -228,7 +229,7 @@ def test_a_model_that_cannot_be_read_is_named() -> None:
 
 
 def grid(*axes: Dimension | Clusters) -> Grid:
-    return Grid(axes, np.zeros(1, np.int32), 1)
+    return Grid(axes, np.zeros(math.prod(axis.buckets for axis in axes), np.int32), 1)
 
 
 CLUSTERS = Clusters((CUT_X, CUT_Y), np.zeros((1, 1), np.uint64), np.zeros(1, np.int32), 0, 1)
