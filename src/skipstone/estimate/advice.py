@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -178,11 +178,10 @@ def advise(
     progress: Progress | None = None,
     inputs: CostInputs | None = None,
     standing: Scanned | None = None,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> Advice:
     """Fit and simulate the layouts, all by default; with ``inputs`` in bytes and seconds too.
 
-    ``standing`` is what is scanned as the table lies, if that is known already.
+    ``standing`` is what is scanned in the current layout, if that is known already.
     """
     chosen = [layout_named(name).name for name in layouts or LAYOUTS]
     designs: dict[str, Design] = {}
@@ -191,15 +190,15 @@ def advise(
     for number, name in enumerate(chosen):
         if progress is not None:
             progress(f"simulating {name}", number, len(chosen))
-        started = clock()
+        started = time.perf_counter()
         try:
             design = prepared.fit(name)
             scanned = _scanned(prepared, design)
         except SkipstoneError as problem:
-            rows.append(LayoutAdvice(name, 0, None, clock() - started, problem=str(problem)))
+            rows.append(LayoutAdvice(name, 0, None, time.perf_counter() - started, problem=str(problem)))
             continue
         designs[name] = design
-        rows.append(ledger.row(name, design, scanned, clock() - started))
+        rows.append(ledger.row(name, design, scanned, time.perf_counter() - started))
     ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
     return Advice(
         root=prepared.snapshot.root,
