@@ -59,7 +59,7 @@ _QUICK = (
 )
 _RANDOM = ("tests/pruning/test_prune_property.py",)
 _MOST_SECONDS = 600
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
