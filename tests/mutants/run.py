@@ -79,10 +79,7 @@ def judge(mutant: Mutant) -> Verdict:
         shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
         plant(mutant, copy / "skipstone")
         killer = ""
-        likely = FIRST.get(mutant.file, _QUICK)
-        for tests in (
-            (likely, _RANDOM, EVERYTHING) if mutant.file.startswith("pruning/") else (likely, EVERYTHING)
-        ):
+        for tests in (FIRST.get(mutant.file, _QUICK), _RANDOM, EVERYTHING):
             killer = killer or _first_failure(copy, Path(folder), tests)
     return Verdict(mutant, killer, time.monotonic() - started)
 
