@@ -45,7 +45,7 @@ FIRST = {
     "pruning/arithmetic.py": ("tests/pruning/test_monotone.py",),
     "pruning/monotone.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
     "pruning/widening.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
-    "pruning/value_sets.py": ("tests/pruning/test_prune_features.py",),
+    "pruning/value_sets.py": ("tests/pruning/test_value_sets.py", "tests/pruning/test_prune_features.py"),
     "pruning/blocks.py": ("tests/pruning/test_prune_features.py",),
     "pruning/budget.py": ("tests/pruning/test_budget.py",),
     "catalog/decide.py": ("tests/catalog/test_decide.py",),
