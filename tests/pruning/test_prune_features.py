@@ -209,3 +209,11 @@ def test_a_value_set_of_another_type_is_not_used() -> None:
     odd = Comparison("=", was, Literal(7, LONG))
     assert skipped(Or((odd, And((odd, odd)))), mislabelled) == [False]
     assert mislabelled.value_keys == ()
+
+
+def test_a_branch_is_judged_by_a_value_set_together_with_what_holds_outside() -> None:
+    rows: list[list[dict[Column, object]]] = [[{S: "xa", I: 1}, {S: "xb", I: 2}], [{S: "ab", I: 1}]]
+    blocks = block_set(rows, [S, I], value_sets=lambda key: key == S)
+    either = Or((Match("contains", S, "b"), compare("=", I, 99)))
+    assert skipped(either, blocks) == [False, False]
+    assert skipped(And((Match("contains", S, "a"), either)), blocks) == [True, False]
