@@ -13,6 +13,7 @@ from tests.cli.conftest import Cli
 
 from skipstone.actions.cost_store import save_model
 from skipstone.estimate.cost import Coefficients, CostModel
+from skipstone.spark.engine.engine import Engine
 
 # Rewriting costs a tenth of a second and reading a megabyte ten seconds: whatever skips, pays.
 EAGER = CostModel(Coefficients(0.1, 0, 0, 0, 0, 0, 0, 0.0, 10.0, 0.0, 0.0), "calibrated")
@@ -23,7 +24,7 @@ OPTIONS = ("--block-rows", 500, "--new-blocks", 2, "--layout", "qdtree")
 def asked(cli: Cli, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Delta table in no order, with a log of selective queries and costs that make a rewrite pay."""
     monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path / "costs"))
-    save_model(spark, EAGER)
+    save_model(Engine.of(spark), EAGER)
     path = tmp_path / "orders"
     spark.range(0, 4000, 1, 4).selectExpr("id * 1201 % 4000 AS k", "hex(id) AS note").write.format(
         "delta"
