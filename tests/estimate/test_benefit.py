@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.estimate.benefit import Load, Scanned, load_of, observed_days, scanned_blocks, volume
 from skipstone.estimate.cost import DEFAULT, Extent
 from skipstone.layout.contract import Fitted
@@ -24,7 +25,6 @@ from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import LONG
 from skipstone.pruning.blocks import Feature
-from skipstone.spark.engine.column_sizes import ColumnSizes, PerRow
 from skipstone.workload.predicates import LoggedFilter
 
 ROWS, BLOCK_ROWS, SAMPLED = 120_000, 2_000, 12_000
@@ -62,7 +62,7 @@ def everything() -> Fitting:
     view = workload_view(filters)
     features = tuple(Feature(equals(kind, 0), to_sql(equals(kind, 0))) for kind in KINDS)
     bits = np.stack([holds(atom, values) for atom in view.atoms], axis=1)
-    columns = {key: pa.array(column) for key, column in values.items()}
+    columns: dict[Expr, pa.Array] = {key: pa.array(column) for key, column in values.items()}
     return with_features(Fitting(Sample(bits, columns, 1.0), view, BLOCK_ROWS), features)
 
 
@@ -71,7 +71,8 @@ def holds(atom: Expr, values: dict[Column, np.ndarray]) -> np.ndarray:
     assert isinstance(atom.left, Column)
     assert isinstance(atom.right, Literal)
     compare = {"=": np.equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-    return compare[atom.op](values[atom.left], atom.right.value)
+    found: np.ndarray = compare[atom.op](values[atom.left], np.asarray(atom.right.value))
+    return found
 
 
 def with_features(fitting: Fitting, features: tuple[Feature, ...]) -> Fitting:
