@@ -15,7 +15,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz lint format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,14 +60,22 @@ coverage: $(READY)  ## Run all tests but those on a cluster, and show which line
 fuzz: $(READY)  ## Run the property tests for longer (FUZZ_CASES=200000)
 	SKIPSTONE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -k "property or fuzz" $(ARGS) $(TESTS)
 
+mutants: $(READY)  ## Plant mutants in the pruning core; the tests must kill all (half an hour; ONLY=exclude for some)
+	$(BIN)/python -m tests.mutants.run $(ONLY)
+
 lint: $(READY)  ## Check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(MAKE) lint-java
 
-format: $(READY)  ## Let ruff format and fix what it can
+lint-java: $(READY)  ## Check the Java sources: warnings and format (needs a JDK)
+	$(BIN)/python .ci/lint_java.py
+
+format: $(READY)  ## Fix style and format, of the Java sources too
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python .ci/lint_java.py --format
 
 docs: $(READY)  ## Write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py

@@ -12,7 +12,6 @@ from skipstone.actions.prepare import Prepared
 from skipstone.estimate.advice import AS_IT_LIES, Advice, LayoutAdvice, advise
 from skipstone.layout import LAYOUTS
 from skipstone.layout.layouts import layout_named
-from skipstone.layout.selforg import CURVES, check_curve
 
 ROWS = (
     LayoutAdvice(
@@ -77,14 +76,3 @@ def test_a_layout_that_does_not_exist_is_refused_in_one_sentence() -> None:
         layout_named("spiral", also=("auto",))
     assert str(told.value) == sentence.format("auto, ")
     assert all(layout_named(name).name == name for name in LAYOUTS)
-
-
-def test_only_selforg_takes_a_curve() -> None:
-    for curve in CURVES:
-        check_curve(curve, "selforg")
-    check_curve("z", "qdtree")
-    for layout in ("auto", "zorder", "qdtree"):
-        with pytest.raises(skipstone.SkipstoneError, match=f"is for the layout selforg, .* is {layout}"):
-            check_curve("hilbert", layout)
-    with pytest.raises(skipstone.SkipstoneError, match="There is no curve peano; choose one of z, hilbert"):
-        check_curve("peano", "selforg")

@@ -206,7 +206,7 @@ def test_a_layout_gets_the_options_of_the_policy(asked: skipstone.Table) -> None
     ask(asked, *(f"k BETWEEN {low} AND {low + 20}" for low in range(0, 900, 60)))
     decision = auto(asked, replace(POLICY, layouts=("selforg",), layout_options={"curve": "hilbert"}))
     assert decision.acted, decision.sentence
-    assert layout_of(asked, decision).parameters["curve"] == "hilbert"
+    assert layout_of(asked, decision).options == {"curve": "hilbert"}
 
 
 def test_a_table_that_must_not_be_rewritten_is_refused_before_anything_is_estimated(

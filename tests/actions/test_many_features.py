@@ -14,8 +14,8 @@ from tests.opened import opened
 import skipstone
 from skipstone.catalog.layouts import LayoutRecord, load_layout
 from skipstone.layout.assignment import Clusters, Grid, VectorMap
-from skipstone.layout.codec import assignment_from_json
 from skipstone.layout.pack import pack
+from skipstone.layout.stored_layout import design_of
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 from skipstone.workload.selection import MOST_SOP
@@ -87,7 +87,7 @@ def record_of(table: skipstone.Table, layout_id: str) -> LayoutRecord:
 
 def placing_features(table: skipstone.Table, layout_id: str) -> int:
     """How many features rows are placed by, as bits of their vectors."""
-    assignment = assignment_from_json(dict(record_of(table, layout_id).assignment))
+    assignment = design_of(record_of(table, layout_id)).group.assignment
     if isinstance(assignment, VectorMap):
         return len(assignment.features)
     axes = assignment.dimensions if isinstance(assignment, Grid) else ()

@@ -264,7 +264,7 @@ def test_an_unknown_layout_is_refused(shipments: Make, log: Workload, tmp_path: 
 def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workload) -> None:
     table = shipments()
     before = hash_of(table.frame())
-    report = table.optimize(log, "selforg", block_rows=600, curve="hilbert")
+    report = table.optimize(log, "selforg", block_rows=600, layout_options={"curve": "hilbert"})
     assert hash_of(table.frame()) == before
     record = load_layout(opened(table).store, report.layout_id)
     assert (record.strategy, record.parameters["curve"]) == ("selforg", "hilbert")
@@ -276,7 +276,7 @@ def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workl
         ("u", "selforg", "no curve u"),
     ):
         with pytest.raises(skipstone.SkipstoneError, match=sentence):
-            table.optimize(log, layout, block_rows=600, curve=curve)
+            table.optimize(log, layout, block_rows=600, layout_options={"curve": curve})
 
 
 def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ import pytest
 from tests.catalog.segments import EVERY_TYPE, A, S, bounds, feature, segment, value_sets
 
 from skipstone.catalog import Segment, decode, encode
+from skipstone.catalog.digest import digest_of
 from skipstone.catalog.segment import FORMAT
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Call, Column, Value, is_opaque
@@ -114,6 +117,25 @@ def test_a_segment_without_files_comes_back() -> None:
     assert found.blocks.unions.shape == (0, 1)
 
 
+@pytest.mark.parametrize("group", [None, 0, 7])
+def test_the_layout_and_the_column_group_come_back(group: int | None) -> None:
+    found = again(replace(segment(["f"]), layout="5d0c2f6e91ab", group=group))
+    assert (found.layout, found.group) == ("5d0c2f6e91ab", group)
+
+
+def test_a_segment_of_format_1_is_read_and_holds_all_columns() -> None:
+    (path,) = (Path(__file__).parent / "data").glob("00000001-*.parquet")
+    data = path.read_bytes()
+    assert digest_of(data) in path.name
+    found = decode(data, path.name)
+    assert (found.layout, found.group) == ("5d0c2f6e91ab", None)
+    assert found.files.paths == ("a.parquet", "b.parquet")
+    assert_same_statistics(found.blocks.statistics[A], bounds(INT, [1, 5], [4, 9]))
+    assert list(found.texts.values()) == ["month(d)"]
+    assert [feature.text for feature in found.blocks.features] == ["s = 'x'"]
+    assert found.blocks.unions.tolist() == [[1], [0]]
+
+
 def rewritten(data: bytes, **changes: object) -> bytes:
     """The segment's bytes with another header."""
     table = pq.read_table(io.BytesIO(data))
@@ -139,9 +161,24 @@ def test_a_newer_format_is_refused_with_the_advice_to_upgrade() -> None:
         rewritten(encode(segment(["f"])), statistics=[{"expr": ["column", ["a"], "integer"]}]),
         rewritten(encode(segment(["f"])), features=[{"sql": "a", "expr": ["no such node"]}]),
         rewritten(encode(segment(["f"])), format="one"),
+        rewritten(encode(segment(["f"])), group="one"),
+        rewritten(encode(segment(["f"])), group=-1),
+        rewritten(encode(segment(["f"])), group=True),
         encode(segment(["f", "f"])),
     ],
-    ids=["empty", "magic", "text", "cut", "statistics", "feature", "version", "path twice"],
+    ids=[
+        "empty",
+        "magic",
+        "text",
+        "cut",
+        "statistics",
+        "feature",
+        "version",
+        "group",
+        "no group",
+        "true",
+        "path twice",
+    ],
 )
 def test_damage_is_one_sentence_that_names_the_file(data: bytes) -> None:
     with pytest.raises(

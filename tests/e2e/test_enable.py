@@ -44,9 +44,7 @@ def test_enabling_twice_is_harmless_and_disabling_restores_the_session(orders: O
     try:
         skipstone.enable(spark)
         assert skipstone.enable(spark) is spark
-        assert [name for name in _names(spark) if "skipstone" in name.lower()] == [
-            "skipstone.Skipstone$SkipRule"
-        ]
+        assert [name for name in _names(spark) if "skipstone" in name.lower()] == ["skipstone.SkipRule"]
         assert_skips(orders.table, query, rows=10, read=1)
         skipstone.disable(spark)
         skipstone.disable(spark)

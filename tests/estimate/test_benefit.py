@@ -8,19 +8,18 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.layout.cases import Case
 
 from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.estimate.benefit import Load, Scanned, load_of, observed_days, scanned_blocks, volume
 from skipstone.estimate.cost import DEFAULT, Extent
-from skipstone.layout.contract import Fitted
-from skipstone.layout.grid import GridLayout
-from skipstone.layout.layouts import LAYOUTS
-from skipstone.layout.numbers import block_numbers
-from skipstone.layout.sample import Fitting, Sample, WorkloadView
+from skipstone.layout.contract import Design
+from skipstone.layout.grid import GridOptions
+from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.simulate import simulate
-from skipstone.layout.sop import SOP
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.view import workload_view
-from skipstone.layout.zcurve import order_keys
+from skipstone.layout.zorder import ZORDER
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import LONG
@@ -44,7 +43,7 @@ def between(column: Column, low: int, high: int) -> tuple[Expr, Expr]:
 
 
 @pytest.fixture(scope="module")
-def everything() -> Fitting:
+def everything() -> Case:
     """All rows of a table: three numbers of which one is skewed, twelve rare kinds, and queries on each."""
     rng = np.random.default_rng(5)
     values: dict[Column, np.ndarray] = {
@@ -63,7 +62,7 @@ def everything() -> Fitting:
     features = tuple(Feature(equals(kind, 0), to_sql(equals(kind, 0))) for kind in KINDS)
     bits = np.stack([holds(atom, values) for atom in view.atoms], axis=1)
     columns: dict[Expr, pa.Array] = {key: pa.array(column) for key, column in values.items()}
-    return with_features(Fitting(Sample(bits, columns, 1.0), view, BLOCK_ROWS), features)
+    return with_features(Case(TableView(Sample(bits, columns, 1.0), BLOCK_ROWS), FitWorkload(view)), features)
 
 
 def holds(atom: Expr, values: dict[Column, np.ndarray]) -> np.ndarray:
@@ -75,17 +74,17 @@ def holds(atom: Expr, values: dict[Column, np.ndarray]) -> np.ndarray:
     return found
 
 
-def with_features(fitting: Fitting, features: tuple[Feature, ...]) -> Fitting:
-    places = {atom: place for place, atom in enumerate(fitting.workload.atoms)}
-    bits = fitting.sample.bits[:, [places[feature.predicate] for feature in features]]
-    return replace(fitting, features=features, feature_weights=np.full(len(features), 2.0), feature_bits=bits)
+def with_features(case: Case, features: tuple[Feature, ...]) -> Case:
+    numbers = {atom: number for number, atom in enumerate(case.queries.atoms)}
+    bits = case.sample.bits[:, [numbers[feature.predicate] for feature in features]]
+    return replace(case, workload=FitWorkload(case.queries, features, np.full(len(features), 2.0), bits))
 
 
-def drawn(fitting: Fitting, rows: int, seed: int = 0) -> Fitting:
-    chosen = np.sort(np.random.default_rng(seed).choice(len(fitting.sample), rows, replace=False))
-    columns = {key: column.take(pa.array(chosen)) for key, column in fitting.sample.columns.items()}
-    smaller = Sample(fitting.sample.bits[chosen], columns, len(fitting.sample) / rows)
-    return replace(fitting, sample=smaller, feature_bits=fitting.feature_bits[chosen])
+def drawn(case: Case, rows: int, seed: int = 0) -> Case:
+    chosen = np.sort(np.random.default_rng(seed).choice(len(case.sample), rows, replace=False))
+    columns = {key: column.take(pa.array(chosen)) for key, column in case.sample.columns.items()}
+    smaller = Sample(case.sample.bits[chosen], columns, len(case.sample) / rows)
+    return replace(case.with_sample(smaller), workload=case.workload.of_rows(chosen))
 
 
 def skipped(scanned: Scanned | np.ndarray, view: WorkloadView) -> float:
@@ -93,45 +92,46 @@ def skipped(scanned: Scanned | np.ndarray, view: WorkloadView) -> float:
     return float(1 - share @ view.weights / view.weights.sum())
 
 
-def compared(everything: Fitting, fitted: Fitted, sample: Fitting) -> tuple[float, float, float]:
+def compared(everything: Case, design: Design, sample: Case) -> tuple[float, float, float]:
     """The skipped share of all rows: real, estimated with and without the correction."""
-    view, features = everything.workload, everything.features
-    real = simulate(block_numbers(fitted.assignment, everything), everything.sample, view, features)
-    numbers = block_numbers(fitted.assignment, sample)
+    view, features = everything.queries, everything.workload.features
+    assignment = design.group.assignment
+    real = simulate(everything.numbers(assignment), everything.sample, view, features)
+    numbers = sample.numbers(assignment)
     estimate = scanned_blocks(numbers, sample.sample, view, features)
     plain = simulate(numbers, sample.sample, view, features)
     return skipped(real.scanned, view), skipped(estimate, view), skipped(plain.scanned, view)
 
 
 @pytest.mark.parametrize("z", [1, 2, 3])
-def test_the_estimate_for_z_features_is_within_a_factor(everything: Fitting, z: int) -> None:
+def test_the_estimate_for_z_features_is_within_a_factor(everything: Case, z: int) -> None:
     sample = drawn(everything, SAMPLED)
-    fitted = GridLayout("zorder", order_keys, NUMBERS[:z]).fit(sample)
-    real, estimate, _ = compared(everything, fitted, sample)
+    design = ZORDER.fit(sample.view, sample.workload, GridOptions(NUMBERS[:z]))
+    real, estimate, _ = compared(everything, design, sample)
     assert real > 0.1
     assert 1 / 1.25 <= estimate / real <= 1.25
 
 
 @pytest.mark.parametrize("sop", [4, 8, 12])
-def test_the_estimate_for_sop_features_is_within_a_factor(everything: Fitting, sop: int) -> None:
-    some = with_features(everything, everything.features[:sop])
+def test_the_estimate_for_sop_features_is_within_a_factor(everything: Case, sop: int) -> None:
+    some = with_features(everything, everything.workload.features[:sop])
     sample = drawn(some, SAMPLED)
-    real, estimate, _ = compared(some, SOP.fit(sample), sample)
+    real, estimate, _ = compared(some, sample.fit("sop"), sample)
     assert real > 0.05
     assert 1 / 1.25 <= estimate / real <= 1.25
 
 
-def test_the_correction_comes_closer_to_the_truth(everything: Fitting) -> None:
+def test_the_correction_comes_closer_to_the_truth(everything: Case) -> None:
     sample = drawn(everything, SAMPLED // 4)
     for name in ("zorder", "qdtree"):
-        real, estimate, plain = compared(everything, LAYOUTS[name].fit(sample), sample)
+        real, estimate, plain = compared(everything, sample.fit(name), sample)
         assert plain > real, "blocks of a sample look too good"
         assert abs(estimate - real) < abs(plain - real)
 
 
-def test_a_sample_of_everything_needs_no_correction(everything: Fitting) -> None:
+def test_a_sample_of_everything_needs_no_correction(everything: Case) -> None:
     numbers = (np.arange(ROWS) // BLOCK_ROWS).astype(np.int32)
-    view, features = everything.workload, everything.features
+    view, features = everything.queries, everything.workload.features
     exact = simulate(numbers, everything.sample, view, features)
     found = scanned_blocks(numbers, everything.sample, view, features)
     np.testing.assert_array_equal(found.share, exact.scanned)

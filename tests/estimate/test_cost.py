@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple
 
 import numpy as np
@@ -159,7 +160,7 @@ def test_a_model_that_cannot_be_read_is_named() -> None:
 
 
 def grid(*axes: Dimension | Clusters) -> Grid:
-    return Grid(axes, np.zeros(1, np.int32), 1)
+    return Grid(axes, np.zeros(math.prod(axis.buckets for axis in axes), np.int32), 1)
 
 
 CLUSTERS = Clusters((CUT_X, CUT_Y), np.zeros((1, 1), np.uint64), np.zeros(1, np.int32), 0, 1)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from skipstone.layout.sample import Fitting, Sample, WorkloadView
+from skipstone.layout.assignment import Assignment, Numbers
+from skipstone.layout.contract import Design
+from skipstone.layout.layouts import fit_layout
+from skipstone.layout.numbers import block_numbers
+from skipstone.layout.sample import Sample, WorkloadView
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.view import workload_view
 from skipstone.predicate.evaluate import evaluate
 from skipstone.predicate.expr import And, Column, Comparison, Expr, In, IsNull, Literal, Match, Or, type_of
@@ -87,7 +92,44 @@ def column_arrays(rows: Sequence[dict[Column, object]]) -> dict[Expr, pa.Array]:
     return {column: pa.array([row[column] for row in rows], types[type_of(column)]) for column in COLUMNS}
 
 
-def fitting(rows: int = 3000, queries: int = 60, block_rows: int = 600, seed: int = 7) -> Fitting:
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A view of a table and the workload that layouts are fitted for."""
+
+    view: TableView
+    workload: FitWorkload
+
+    @property
+    def sample(self) -> Sample:
+        return self.view.sample
+
+    @property
+    def queries(self) -> WorkloadView:
+        return self.workload.queries
+
+    def with_queries(self, queries: WorkloadView, bits: np.ndarray | None = None) -> Case:
+        """Another workload on the same rows, whose atoms have these bits."""
+        bits = self.sample.bits if bits is None else bits
+        return replace(
+            self.with_sample(replace(self.sample, bits=bits)),
+            workload=replace(self.workload, queries=queries),
+        )
+
+    def with_sample(self, sample: Sample) -> Case:
+        return replace(self, view=replace(self.view, sample=sample))
+
+    def without_features(self) -> Case:
+        return replace(self, workload=FitWorkload(self.queries))
+
+    def fit(self, layout: str, **options: str) -> Design:
+        return fit_layout(layout, self.view, self.workload, options)
+
+    def numbers(self, assignment: Assignment) -> Numbers:
+        """The block of each sampled row."""
+        return block_numbers(assignment, self.sample, self.queries.atoms)
+
+
+def case(rows: int = 3000, queries: int = 60, block_rows: int = 600, seed: int = 7) -> Case:
     """A sample of every tenth row, and the features of the workload that several queries share."""
     data = rows_of(rows, seed)
     view = workload_view(filters(queries, seed))
@@ -98,32 +140,30 @@ def fitting(rows: int = 3000, queries: int = 60, block_rows: int = 600, seed: in
     ]
     features = tuple(Feature(normalize_filter(each), to_sql(each)) for each in chosen)
     sample = Sample(bits_of(view.atoms, data), column_arrays(data), 10.0)
-    return Fitting(
-        sample=sample,
-        workload=view,
-        block_rows=block_rows,
-        features=features,
-        feature_weights=np.arange(10.0, 10.0 + len(features)),
-        feature_bits=bits_of([feature.predicate for feature in features], data),
-    )
+    weights = np.arange(10.0, 10.0 + len(features))
+    bits = bits_of([feature.predicate for feature in features], data)
+    return Case(TableView(sample, block_rows), FitWorkload(view, features, weights, bits))
 
 
-def with_features_as_atoms(fitting: Fitting) -> Fitting:
+def with_features_as_atoms(case: Case) -> Case:
     """As the optimiser prepares it: the features' bits are in the sample too."""
-    new = [p for p, f in enumerate(fitting.features) if f.predicate not in fitting.workload.atoms]
-    atoms = (*fitting.workload.atoms, *(fitting.features[place].predicate for place in new))
-    bits = np.concatenate([fitting.sample.bits, fitting.feature_bits[:, new]], axis=1)
-    view = replace(fitting.workload, atoms=atoms)
-    return replace(fitting, workload=view, sample=replace(fitting.sample, bits=bits))
+    workload = case.workload
+    new = [
+        number
+        for number, feature in enumerate(workload.features)
+        if feature.predicate not in case.queries.atoms
+    ]
+    atoms = (*case.queries.atoms, *(workload.features[number].predicate for number in new))
+    bits = np.concatenate([case.sample.bits, workload.feature_bits[:, new]], axis=1)
+    return case.with_queries(replace(case.queries, atoms=atoms), bits)
 
 
-def by_city(fitting: Fitting) -> Fitting:
+def by_city(case: Case) -> Case:
     """The same rows in horizontal partitions by city, one of which is not listed."""
     values = CITIES[:4]
-    cities = fitting.sample.columns[CITY].to_pylist()
-    places = np.array([values.index(city) if city in values else len(values) for city in cities], np.int32)
-    sample = replace(fitting.sample, partition=places, partition_values=values, partition_by=CITY)
-    return replace(fitting, sample=sample)
+    cities = case.sample.columns[CITY].to_pylist()
+    parts = np.array([values.index(city) if city in values else len(values) for city in cities], np.int32)
+    return case.with_sample(replace(case.sample, partition=parts, partition_values=values, partition_by=CITY))
 
 
 def needed(view: WorkloadView, rows: Sequence[dict[Column, object]]) -> np.ndarray:

@@ -12,7 +12,7 @@ from skipstone.layout.assignment import Dimension
 from skipstone.layout.quantiles import bounds, bucket_numbers
 from skipstone.layout.ranks import rank
 from skipstone.predicate.expr import Column
-from skipstone.predicate.types import DOUBLE, STRING
+from skipstone.predicate.types import DOUBLE, LONG, STRING
 
 
 def test_nan_ranks_above_infinity_and_zeros_are_one_value() -> None:
@@ -27,7 +27,7 @@ def test_strings_rank_by_code_point() -> None:
 
 def test_buckets_hold_equal_numbers_of_rows() -> None:
     column = rank(pa.array(np.random.default_rng(0).permutation(1000)))
-    dimension = Dimension(Column(("x",), DOUBLE), bounds(column, 8))
+    dimension = Dimension(Column(("x",), LONG), bounds(column, 8))
     assert np.bincount(bucket_numbers(dimension, column)).tolist() == [0] + [125] * 8
 
 

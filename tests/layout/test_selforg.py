@@ -14,18 +14,17 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DateType, DoubleType, IntegerType, StringType, StructField, StructType
 from tests.layout import cases
 
-from skipstone.layout import hilbert_curve
+from skipstone.catalog.logical_names import LogicalNames
 from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned, VectorMap
 from skipstone.layout.bit_shares import interleaved, schedule, share_bits
 from skipstone.layout.codec import assignment_from_json, assignment_to_json
-from skipstone.layout.contract import Fitted
+from skipstone.layout.contract import Design
 from skipstone.layout.filtered import atoms_of
-from skipstone.layout.numbers import block_numbers
 from skipstone.layout.quick_scan import QuickScan
 from skipstone.layout.ranks import Ranked
-from skipstone.layout.sample import Fitting, Sample
+from skipstone.layout.sample import Sample
 from skipstone.layout.select import select_features
-from skipstone.layout.selforg import SelfOrg, _grid
+from skipstone.layout.selforg import SelfOrg, SelfOrgOptions, _grid, _Shares
 from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
 from skipstone.layout.view import workload_view
@@ -34,7 +33,7 @@ from skipstone.predicate.expr import And, Comparison, Expr, Match, Not, Or
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Feature
-from skipstone.spark.engine.assign import BLOCK, LogicalNames, with_block
+from skipstone.spark.engine.assign import BLOCK, with_block
 from skipstone.workload.selection import Thresholds
 
 LATE = Comparison("<", cases.DAY, cases.SHIPPED)
@@ -52,21 +51,20 @@ def log(z: bool = True, sop: bool = True) -> list[Expr]:
     return [normalize_filter(each) for each in (days + prices) * z + fixed * (10 * sop)]
 
 
-def fitting(z: bool = True, sop: bool = True, block_rows: int = 600, rows: int = 3000) -> Fitting:
-    found = cases.fitting(rows=rows, block_rows=block_rows)
+def case(z: bool = True, sop: bool = True, block_rows: int = 600, rows: int = 3000) -> cases.Case:
     view = workload_view(log(z, sop))
     bits = cases.bits_of(view.atoms, cases.rows_of(rows, 7))
-    nothing = np.zeros((rows, 0), np.bool_)
-    sample = replace(found.sample, bits=bits)
-    return replace(
-        found, workload=view, sample=sample, features=(), feature_weights=np.zeros(0), feature_bits=nothing
-    )
+    return cases.case(rows=rows, block_rows=block_rows).without_features().with_queries(view, bits)
+
+
+def fit(found: cases.Case, layout: SelfOrg | None = None, curve: str = "z") -> Design:
+    return (layout or SelfOrg()).fit(found.view, found.workload, SelfOrgOptions(curve))
 
 
 @cache
-def fitted() -> tuple[Fitting, Fitted]:
-    found = fitting()
-    return found, SelfOrg().fit(found)
+def fitted() -> tuple[cases.Case, Design]:
+    found = case()
+    return found, fit(found)
 
 
 def clusters(assignment: Assignment) -> list[Clusters]:
@@ -74,107 +72,110 @@ def clusters(assignment: Assignment) -> list[Clusters]:
     return [each for each in assignment.dimensions if isinstance(each, Clusters)]
 
 
-def scanned(fit: Fitted, found: Fitting) -> float:
-    numbers = block_numbers(fit.assignment, found)
-    return simulate(numbers, found.sample, found.workload, fit.features).mean
+def scanned(design: Design, found: cases.Case) -> float:
+    numbers = found.numbers(design.group.assignment)
+    return simulate(numbers, found.sample, found.queries, design.group.features).mean
 
 
 def test_ranges_and_predicates_share_the_blocks() -> None:
-    found, fit = fitted()
-    assert isinstance(fit.assignment, Grid)
-    assert len(clusters(fit.assignment)) == 1
-    assert cases.DAY in {each.expr for each in fit.assignment.dimensions if not isinstance(each, Clusters)}
-    assert {RARE, LATE} <= {feature.predicate for feature in fit.features}
-    assert fit.parameters["sop_bits"]
-    numbers = block_numbers(fit.assignment, found)
+    found, design = fitted()
+    assert isinstance(design.group.assignment, Grid)
+    assert len(clusters(design.group.assignment)) == 1
+    assert cases.DAY in {
+        each.expr for each in design.group.assignment.dimensions if not isinstance(each, Clusters)
+    }
+    assert {RARE, LATE} <= {feature.predicate for feature in design.group.features}
+    assert design.parameters["sop_bits"]
+    numbers = found.numbers(design.group.assignment)
     rows = np.bincount(numbers) * found.sample.scale
-    assert rows.max() <= 3 * found.block_rows
+    assert rows.max() <= 3 * found.view.block_rows
 
 
 def test_shares_that_were_searched_for_scan_less_than_equal_ones() -> None:
-    found, fit = fitted()
-    assert scanned(fit, found) < scanned(SelfOrg(searched=False).fit(found), found)
+    found, design = fitted()
+    assert scanned(design, found) < scanned(fit(found, SelfOrg(searched=False)), found)
 
 
 def test_a_hilbert_curve_will_do_as_well() -> None:
-    found, fit = fitted()
-    other = SelfOrg().fit(replace(found, curve="hilbert"))
-    assert (fit.parameters["curve"], other.parameters["curve"]) == ("z", "hilbert")
+    found, design = fitted()
+    other = fit(found, curve="hilbert")
+    assert (design.parameters["curve"], other.parameters["curve"]) == ("z", "hilbert")
     assert "along the Hilbert curve" in other.note
-    assert scanned(other, found) < 1.5 * scanned(fit, found)
-    assert assignment_to_json(other.assignment) != assignment_to_json(fit.assignment)
+    assert scanned(other, found) < 1.5 * scanned(design, found)
+    assert assignment_to_json(other.group.assignment) != assignment_to_json(design.group.assignment)
 
 
 def test_a_hilbert_curve_over_many_axes_loses_no_bits() -> None:
     """Five axes of 13 bits would need 65: rows of the upper half of the first would join the lower half's."""
-    found = fitting(block_rows=300)
+    found = case(block_rows=300)
     axes = (cases.DAY, cases.SHIPPED, cases.KIND, cases.CITY, cases.PRICE)
-    grid = _grid(found, axes, (13, 1, 1, 1, 1), hilbert_curve.order_keys)
-    plain = _grid(found, axes, (12, 1, 1, 1, 1), hilbert_curve.order_keys)
+    atoms = found.queries.atoms
+    grid = _grid(found.view, atoms, _Shares(axes, (13, 1, 1, 1, 1), "hilbert"))
+    plain = _grid(found.view, atoms, _Shares(axes, (12, 1, 1, 1, 1), "hilbert"))
     days = np.array(found.sample.columns[cases.DAY].to_pylist())
 
     def widths(assignment: Assignment) -> float:
-        numbers = block_numbers(assignment, found)
+        numbers = found.numbers(assignment)
         return float(np.mean([np.ptp(days[numbers == block]) for block in np.unique(numbers)]))
 
     assert widths(grid) < 1.2 * widths(plain)
 
 
 def test_without_sop_features_it_is_plain_z_order() -> None:
-    found = fitting(sop=False)
-    fit = SelfOrg().fit(found)
-    assert clusters(fit.assignment) == []
-    assert scanned(fit, found) < 0.5
+    found = case(sop=False)
+    design = fit(found)
+    assert clusters(design.group.assignment) == []
+    assert scanned(design, found) < 0.5
 
 
 def test_without_z_features_clusters_are_cut_along_a_filtered_column_or_spread() -> None:
-    found = fitting(z=False)
-    fit = SelfOrg().fit(found)
-    assert scanned(fit, found) < 0.8
-    bare = replace(found, sample=replace(found.sample, columns={}))
-    fit = SelfOrg().fit(bare)
-    assert isinstance(fit.assignment, VectorMap)
-    assert fit.parameters["curve"] is None
-    assert len(np.unique(block_numbers(fit.assignment, bare))) > 10
+    found = case(z=False)
+    design = fit(found)
+    assert scanned(design, found) < 0.8
+    bare = found.with_sample(replace(found.sample, columns={}))
+    design = fit(bare)
+    assert isinstance(design.group.assignment, VectorMap)
+    assert design.parameters["curve"] is None
+    assert len(np.unique(bare.numbers(design.group.assignment))) > 10
 
 
 def test_blocks_may_be_fewer_than_clusters() -> None:
-    found = fitting(block_rows=12_000)
-    fit = SelfOrg().fit(found)
-    assert 1 <= len(np.unique(block_numbers(fit.assignment, found))) <= 4
+    found = case(block_rows=12_000)
+    design = fit(found)
+    assert 1 <= len(np.unique(found.numbers(design.group.assignment))) <= 4
 
 
 def test_thresholds_decide_what_is_a_dimension() -> None:
-    fit = SelfOrg(thresholds=Thresholds(theta=10_000)).fit(fitting())
-    assert fit.parameters["sop"]
-    assert all(isinstance(each, Expr) for each in fit.expressions)
+    design = fit(case(), SelfOrg(thresholds=Thresholds(theta=10_000)))
+    assert design.parameters["sop"]
+    assert all(isinstance(each, Expr) for each in design.group.expressions)
 
 
 def test_additional_features_have_statistics_but_no_dimension() -> None:
     """shipped follows day, so it is not a dimension of its own in the thesis's way."""
-    found = fitting()
+    found = case()
     more = [normalize_filter(cases.compare(">", cases.SHIPPED, 50 * n)) for n in range(5)]
     view = workload_view([*log(), *more])
     bits = cases.bits_of(view.atoms, cases.rows_of(3000, 7))
-    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
-    fit = SelfOrg(searched=False).fit(found)
-    assert "shipped" in str(fit.parameters["additional"])
-    assert "shipped" not in str(fit.parameters["z"])
+    found = found.with_queries(view, bits)
+    design = fit(found, SelfOrg(searched=False))
+    assert "shipped" in str(design.parameters["additional"])
+    assert "shipped" not in str(design.parameters["z"])
 
 
 def test_every_additional_predicate_gets_its_bit() -> None:
     """What analyze says is kept in statistics is kept."""
-    found = fitting()
+    found = case()
     never = [cases.compare("=", cases.KIND, f"none {n}") for n in range(80)]
     never = [normalize_filter(Or((each, Match("ends_with", cases.KIND, each.right.value)))) for each in never]
     view = workload_view([*log(), *never], np.append(np.ones(len(log())), np.arange(80.0) + 1))
     bits = cases.bits_of(view.atoms, cases.rows_of(3000, 7))
-    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    found = found.with_queries(view, bits)
     chosen = select_features(view, found.sample, Thresholds(gamma=1))
-    fit = SelfOrg(thresholds=Thresholds(gamma=1)).fit(found)
+    design = fit(found, SelfOrg(thresholds=Thresholds(gamma=1)))
     extra = {each.expr for each in chosen.additional if each.kind == "sop"}
     beyond = {each.expr for each in chosen.dropped if each.code == "BEYOND_STATISTICS"}
-    kept = {feature.predicate for feature in fit.features}
+    kept = {feature.predicate for feature in design.group.features}
     assert set(never[20:]) <= extra <= kept, "the most frequent"
     assert beyond
     assert beyond.isdisjoint(kept)
@@ -204,46 +205,46 @@ def test_neighbouring_clusters_share_bits_and_unseen_vectors_have_a_bucket() -> 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_quick_measure_never_promises_more_than_pruning_keeps(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    found = cases.with_features_as_atoms(cases.fitting(rows=800, queries=30, seed=seed))
-    ors = [each for each in found.workload.filters if each not in found.workload.atoms][:3]
-    features = (*found.features, *(Feature(each, to_sql(each)) for each in ors))
+    found = cases.with_features_as_atoms(cases.case(rows=800, queries=30, seed=seed))
+    ors = [each for each in found.queries.filters if each not in found.queries.atoms][:3]
+    features = (*found.workload.features, *(Feature(each, to_sql(each)) for each in ors))
     along = [cases.DAY, cases.KIND, cases.PRICE][seed % 3]
     order = np.argsort(np.array([str(value) for value in found.sample.columns[along].to_pylist()]))
     numbers = np.empty(800, np.int32)
     numbers[order] = np.sort(rng.integers(0, 20, 800))
-    quick = QuickScan.of(found, features).scanned(numbers)
-    exact = simulate(numbers, found.sample, found.workload, features).mean
+    quick = QuickScan.of(found.sample, found.queries, features).scanned(numbers)
+    exact = simulate(numbers, found.sample, found.queries, features).mean
     assert exact - 1e-9 <= quick <= 1.5 * exact + 0.1
 
 
 def test_the_quick_measure_lists_a_column_once_and_looks_only_at_what_queries_ask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = fitting(rows=500)
+    found = case(rows=500)
     listed = []
     values = Ranked.values.fget
     monkeypatch.setattr(Ranked, "values", property(lambda it: listed.append(it) or values(it)))
-    scan = QuickScan.of(found, ())
+    scan = QuickScan.of(found.sample, found.queries, ())
     asked = {place for subject in scan.subjects for place in subject.atoms.tolist()}
     assert len(asked) > 40, "atoms about a column"
     assert len(listed) == len(scan.subjects), "and not once for every constant"
-    view = found.workload
+    view = found.queries
     one = replace(view, formulas=view.formulas[:1], filters=view.filters[:1], weights=view.weights[:1])
-    scan = QuickScan.of(replace(found, workload=one), ())
+    scan = QuickScan.of(found.sample, one, ())
     assert {place for subject in scan.subjects for place in subject.atoms.tolist()} == atoms_of(
         one.formulas[0]
     )
 
 
 def test_the_quick_measure_finds_nan() -> None:
-    found = fitting(rows=500)
+    found = case(rows=500)
     view = workload_view([normalize_filter(cases.compare("=", cases.PRICE, math.nan))])
     bits = cases.bits_of(view.atoms, cases.rows_of(500, 7))
-    found = replace(found, workload=view, sample=replace(found.sample, bits=bits))
+    found = found.with_queries(view, bits)
     assert bits.any()
     assert not bits.all()
     # Blocks of nothing but NaN, which the query needs, and of everything else.
-    assert QuickScan.of(found, ()).scanned(bits[:, 0].astype(np.int32)) == bits.mean()
+    assert QuickScan.of(found.sample, found.queries, ()).scanned(bits[:, 0].astype(np.int32)) == bits.mean()
 
 
 def test_equal_shares_interleave_as_the_z_curve_does() -> None:
@@ -255,14 +256,14 @@ def test_equal_shares_interleave_as_the_z_curve_does() -> None:
 
 
 def test_a_stored_assignment_numbers_rows_alike() -> None:
-    found, fit = fitted()
-    again = assignment_from_json(assignment_to_json(fit.assignment))
-    assert (block_numbers(again, found) == block_numbers(fit.assignment, found)).all()
+    found, design = fitted()
+    again = assignment_from_json(assignment_to_json(design.group.assignment))
+    assert (found.numbers(again) == found.numbers(design.group.assignment)).all()
 
 
 def test_spark_numbers_the_same_rows_alike(spark: SparkSession) -> None:
     """Also with NULL, NaN, an unseen vector, and inside horizontal partitions."""
-    found = fitting(rows=600, block_rows=300)
+    found = case(rows=600, block_rows=300)
     rows = cases.rows_of(600, 7)
     types = (DateType(), DateType(), StringType(), StringType(), DoubleType(), IntegerType())
     schema = StructType(
@@ -277,17 +278,17 @@ def test_spark_numbers_the_same_rows_alike(spark: SparkSession) -> None:
     data = [(place, *(value(c, row[c]) for c in cases.COLUMNS)) for place, row in enumerate(rows)]
     frame = spark.createDataFrame(data, schema).coalesce(1)
     names = LogicalNames({column.path: column.path for column in cases.COLUMNS})
-    fit = SelfOrg().fit(found)
-    (axis,) = clusters(fit.assignment)
-    assert isinstance(fit.assignment, Grid)
+    design = fit(found)
+    (axis,) = clusters(design.group.assignment)
+    assert isinstance(design.group.assignment, Grid)
     unseen = replace(axis, vectors=axis.vectors[1:], bucket_of=axis.bucket_of[1:])
-    dimensions = tuple(unseen if each is axis else each for each in fit.assignment.dimensions)
-    fewer = Grid(dimensions, fit.assignment.block_of, fit.assignment.blocks)
+    dimensions = tuple(unseen if each is axis else each for each in design.group.assignment.dimensions)
+    fewer = Grid(dimensions, design.group.assignment.block_of, design.group.assignment.blocks)
     split = cases.by_city(found)
-    parts = SelfOrg().fit(split).assignment
+    parts = fit(split).group.assignment
     assert isinstance(parts, Partitioned)
     for assignment, of in ((fewer, found), (parts, split)):
         got = with_block(frame, assignment, names)
         assert got.columns == [*frame.columns, BLOCK]
         numbers = [row[BLOCK] for row in sorted(got.collect(), key=lambda row: row["place"])]
-        assert numbers == block_numbers(assignment, of).tolist()
+        assert numbers == of.numbers(assignment).tolist()

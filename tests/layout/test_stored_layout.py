@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from tests.catalog.segments import MemoryStore
-from tests.catalog.test_layouts import RECORD
+from tests.catalog.test_layouts import RECORD, earlier
 from tests.damage import attempt, damaged
 
-from skipstone.catalog.layouts import LAYOUTS
-from skipstone.layout.assignment import Split, Tree
+from skipstone.catalog.layouts import LAYOUTS, save_layout
+from skipstone.catalog.tracked import Tracked, TrackedSet
+from skipstone.errors import DamagedFileError
+from skipstone.layout.assignment import Dimension, Grid, Split, Tree
 from skipstone.layout.codec import assignment_to_json
-from skipstone.layout.stored_layout import stored_layout
+from skipstone.layout.contract import ColumnGroup
+from skipstone.layout.stored_layout import group_record, stored_layout
 from skipstone.predicate.codec import to_json
-from skipstone.predicate.expr import Column, Comparison, Literal
-from skipstone.predicate.types import LONG
+from skipstone.predicate.expr import Call, Column, Comparison, Literal
+from skipstone.predicate.types import DATE, INT, LONG
+from skipstone.pruning.blocks import Feature
 
-LOW = Comparison("<", Column(("k",), LONG), Literal(50, LONG))
+K = Column(("k",), LONG)
+MONTH = Call("month", (Column(("d",), DATE),), INT)
+LOW = Comparison("<", K, Literal(50, LONG))
 TREE = Tree(Split(LOW, 0, 1), 2)
+TREE_JSON = assignment_to_json(TREE)
 
 
 def old_store() -> tuple[MemoryStore, str]:
@@ -27,7 +36,7 @@ def old_store() -> tuple[MemoryStore, str]:
     described = {"workload": [[to_json(LOW), 3.0]], "assignment": assignment_to_json(TREE)}
     path = f"{LAYOUTS}/{RECORD.id}.json"
     store = MemoryStore()
-    store.write(path, json.dumps({"format": 1, **asdict(RECORD), **described}).encode())
+    store.write(path, json.dumps({"format": 1, **earlier(RECORD), **described}).encode())
     return store, path
 
 
@@ -36,7 +45,45 @@ def test_the_workload_and_the_assignment_come_back() -> None:
     found = stored_layout(store, RECORD.id, "t")
     assert found is not None
     assert [(entry.filter, entry.weight) for entry in found.workload] == [(LOW, 3.0)]
-    assert found.assignment == TREE
+    assert found.design.group.assignment == TREE
+    assert found.design.group.columns is None
+
+
+def test_a_design_comes_back_with_all_its_groups() -> None:
+    sort, feature = (K,), Feature(LOW, "k < 50")
+    tracked = TrackedSet((Tracked(K, "k", LONG), Tracked(MONTH, "month(d)", INT)), (feature,))
+    left = ColumnGroup(TREE, sort, (feature,), (MONTH,), ("k", "d"))
+    right = ColumnGroup(Grid((Dimension(K, (5, 7)),), np.array([0, 0, 1, 1], np.int32), 2), columns=("v",))
+    groups = (group_record(left, ["k"], tracked), group_record(right, [], TrackedSet(())))
+    store = MemoryStore()
+    save_layout(store, replace(RECORD, groups=groups))
+    found = stored_layout(store, RECORD.id, "t")
+    assert found is not None
+    one, other = found.design.groups
+    assert (one.assignment, one.sort, one.columns) == (TREE, sort, ("k", "d"))
+    assert (one.features, one.expressions) == ((feature,), (MONTH,))
+    assert isinstance(other.assignment, Grid)
+    assert (other.assignment.dimensions, other.columns, other.sort) == ((Dimension(K, (5, 7)),), ("v",), ())
+    assert found.design.parameters == RECORD.parameters
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"strategy": "spiral"}, "There is no layout spiral"),
+        ({"strategy": "selforg", "options": {"curve": "peano"}}, "There is no curve peano"),
+        ({"options": {"curve": "z"}}, "The option curve is for the layout selforg"),
+        ({"groups": (replace(RECORD.group, columns=()),)}, "at least one column"),
+        ({"groups": (RECORD.group, RECORD.group)}, "column groups do not overlap"),
+        ({"groups": (replace(RECORD.group, assignment={"kind": "heap"}),)}, "unknown kind heap"),
+        ({"groups": (replace(RECORD.group, assignment={**TREE_JSON, "blocks": 1}),)}, "leaf is 1"),
+    ],
+)
+def test_a_layout_that_there_is_not_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    store = MemoryStore()
+    save_layout(store, replace(RECORD, **change))
+    with pytest.raises(DamagedFileError, match=sentence):
+        stored_layout(store, RECORD.id, "t")
 
 
 def test_what_is_not_stored_is_none() -> None:

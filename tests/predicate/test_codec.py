@@ -30,16 +30,18 @@ def through_text(expr: Expr) -> Expr:
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value.value)[:20])
-def test_every_value_survives(value):
+def test_every_value_survives(value: Literal) -> None:
     read = through_text(Comparison("=", Column(("x",), value.type), value))
     assert read == Comparison("=", Column(("x",), value.type), value)
+    assert isinstance(read, Comparison)
+    assert isinstance(read.right, Literal)
     assert type(read.right.value) is type(value.value)
     assert repr(read.right.value) == repr(value.value) or value.type == MONEY
 
 
 @settings(max_examples=300, deadline=None)
 @given(PREDICATES)
-def test_property_every_expression_survives(expr):
+def test_property_every_expression_survives(expr: Expr) -> None:
     assert through_text(expr) == expr
     assert fingerprint(through_text(expr)) == fingerprint(expr)
 
@@ -57,11 +59,11 @@ def test_property_every_expression_survives(expr):
         IsNull(Column(("a",), Type.parse("interval day to second"))),
     ],
 )
-def test_every_node_and_type_survives(expr):
+def test_every_node_and_type_survives(expr: Expr) -> None:
     assert through_text(expr) == expr
 
 
-def test_fingerprint_tells_values_apart_and_is_the_same_in_another_process():
+def test_fingerprint_tells_values_apart_and_is_the_same_in_another_process() -> None:
     zero, negative = (Comparison("=", D, Literal(value, DOUBLE)) for value in (0.0, -0.0))
     assert fingerprint(zero) != fingerprint(negative)
     assert fingerprint(Literal(Decimal("1.5"), MONEY)) == fingerprint(Literal(Decimal("1.50"), MONEY))
@@ -80,11 +82,11 @@ def test_fingerprint_tells_values_apart_and_is_the_same_in_another_process():
     [None, 3, {}, [], ["column"], ["nonsense", 1], ["comparison", "~", [], []], ["column", [1], "int"],
      ["literal", {"float": "x"}, "double"], ["in", ["column", ["x"], "int"], [5]], ["like", 1, "a", "b"]],
 )  # fmt: skip
-def test_damaged_json_is_refused(broken):
+def test_damaged_json_is_refused(broken: object) -> None:
     with pytest.raises(ValueError, match="not an expression"):
         from_json(broken)
 
 
-def test_literal_without_json_form_is_refused():
+def test_literal_without_json_form_is_refused() -> None:
     with pytest.raises(TypeError):
         to_json(literal(object()))

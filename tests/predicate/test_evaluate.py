@@ -13,6 +13,7 @@ from skipstone.predicate.expr import (
     Call,
     Column,
     Comparison,
+    Expr,
     In,
     IsNull,
     Like,
@@ -56,41 +57,41 @@ def call(name: str, result: Type, *args: tuple[Value, Type], **params: str) -> V
 
 
 @pytest.mark.parametrize(("left", "right"), list(itertools.product(TRUTHS, repeat=2)))
-def test_truth_tables_are_three_valued(left, right):
+def test_truth_tables_are_three_valued(left: bool | None, right: bool | None) -> None:
     both, either = (evaluate(kind((truth(left), truth(right))), {}) for kind in (And, Or))
     assert both is (False if False in (left, right) else (None if None in (left, right) else True))
     assert either is (True if True in (left, right) else (None if None in (left, right) else False))
     assert evaluate(Not(truth(left)), {}) is (None if left is None else not left)
 
 
-def test_nan_equals_itself_and_is_greater_than_everything():
+def test_nan_equals_itself_and_is_greater_than_everything() -> None:
     assert compare("=", math.nan, float("nan")) is True
     assert compare(">", math.nan, math.inf) is True
     assert compare("<", math.nan, math.nan) is False
     assert compare("<=", math.inf, math.nan) is True
 
 
-def test_zeros_are_equal():
+def test_zeros_are_equal() -> None:
     assert compare("=", -0.0, 0.0) is True
     assert compare("<", -0.0, 0.0) is False
 
 
-def test_strings_are_ordered_by_code_point_not_by_utf16():
+def test_strings_are_ordered_by_code_point_not_by_utf16() -> None:
     assert compare("<", "\uffff", "\U00010000", STRING) is True
 
 
-def test_comparison_with_null_is_null_except_null_safe():
+def test_comparison_with_null_is_null_except_null_safe() -> None:
     assert compare("=", None, 1.0) is None
     assert compare("<=>", None, 1.0) is False
     assert compare("<=>", None, None) is True
 
 
-def test_in_with_null_is_true_or_null():
+def test_in_with_null_is_true_or_null() -> None:
     one_or_null = In(X, (literal(1), literal(None)))
     assert [evaluate(one_or_null, {X: value}) for value in (1, 2, None)] == [True, None, None]
 
 
-def test_nan_in_a_list_with_null_is_unknown_because_spark_disagrees_with_itself():
+def test_nan_in_a_list_with_null_is_unknown_because_spark_disagrees_with_itself() -> None:
     with pytest.raises(NotEvaluable):
         evaluate(In(D, (Literal(1.0, DOUBLE), Literal(None, DOUBLE))), {D: math.nan})
 
@@ -111,17 +112,17 @@ def test_nan_in_a_list_with_null_is_unknown_because_spark_disagrees_with_itself(
         Call("map_get", (literal(1),), INT),
     ],
 )
-def test_what_cannot_be_known_is_not_evaluable(expr):
+def test_what_cannot_be_known_is_not_evaluable(expr: Expr) -> None:
     with pytest.raises(NotEvaluable):
         evaluate(expr, {})
 
 
-def test_decisive_neighbour_wins_over_the_unknown():
+def test_decisive_neighbour_wins_over_the_unknown() -> None:
     assert evaluate(And((UNKNOWN, truth(False))), {}) is False
     assert evaluate(Or((UNKNOWN, truth(True))), {}) is True
 
 
-def test_row_may_give_the_value_of_a_whole_call():
+def test_row_may_give_the_value_of_a_whole_call() -> None:
     month = Call("month", (DAY,), INT)
     assert evaluate(Comparison("=", month, literal(3)), {month: 3}) is True
 
@@ -147,7 +148,7 @@ def test_row_may_give_the_value_of_a_whole_call():
         ("%aab", "aaab", True),
     ],
 )
-def test_like_matches_the_whole_string(pattern, text, matches):
+def test_like_matches_the_whole_string(pattern: str, text: str, matches: bool) -> None:
     assert evaluate(Like(S, pattern), {S: text}) is matches
 
 
@@ -185,7 +186,7 @@ def test_like_matches_the_whole_string(pattern, text, matches):
         ("a{3,2}", "a", "unknown"),
     ],
 )
-def test_rlike_finds_what_java_finds_or_does_not_say(pattern, text, found):
+def test_rlike_finds_what_java_finds_or_does_not_say(pattern: str, text: str, found: object) -> None:
     expr = Match("rlike", S, pattern)
     if found == "unknown":
         with pytest.raises(NotEvaluable):
@@ -243,7 +244,9 @@ def test_rlike_finds_what_java_finds_or_does_not_say(pattern, text, found):
         ("cast", BYTE, ((127, INT),), 127),
     ],
 )
-def test_function_has_sparks_value(name, result, args, value):
+def test_function_has_sparks_value(
+    name: str, result: Type, args: tuple[tuple[Value, Type], ...], value: Value
+) -> None:
     assert call(name, result, *args) == value
 
 
@@ -260,7 +263,7 @@ def test_function_has_sparks_value(name, result, args, value):
         (-9, 2, ""),
     ],
 )
-def test_substring_counts_from_one_and_from_the_end(start, length, part):
+def test_substring_counts_from_one_and_from_the_end(start: int, length: int, part: str) -> None:
     assert call("substring", STRING, ("abcd", STRING), (start, INT), (length, INT)) == part
 
 
@@ -295,17 +298,19 @@ def test_substring_counts_from_one_and_from_the_end(start, length, part):
         ("soundex", STRING, (("a", STRING),)),
     ],
 )
-def test_function_outside_its_certain_range_is_not_evaluable(name, result, args):
+def test_function_outside_its_certain_range_is_not_evaluable(
+    name: str, result: Type, args: tuple[tuple[Value, Type], ...]
+) -> None:
     with pytest.raises(NotEvaluable):
         call(name, result, *args)
 
 
-def test_function_under_a_setting_that_changes_values_is_not_evaluable():
+def test_function_under_a_setting_that_changes_values_is_not_evaluable() -> None:
     with pytest.raises(NotEvaluable):
         evaluate(Call("add", (literal(1), literal(2)), INT, (("conf.legacy", "true"),)), {})
 
 
-def test_null_argument_gives_null_and_boolean_column_is_its_value():
+def test_null_argument_gives_null_and_boolean_column_is_its_value() -> None:
     assert evaluate(Call("add", (X, Y), INT), {X: 1, Y: None}) is None
     assert evaluate(B, {B: False}) is False
     assert evaluate(IsNull(Column(("a", "b"), INT)), {Column(("a", "b"), INT): None}) is True

@@ -92,7 +92,7 @@ def rows_of(*columns: Column) -> list[dict[Column, Value]]:
     return [dict(zip(columns, values, strict=True)) for values in itertools.product(*domains)]
 
 
-def test_all_pairs_of_integer_predicates():
+def test_all_pairs_of_integer_predicates() -> None:
     inner = (-1, 0, 1, 2)
     predicates = with_negations(
         itertools.chain(
@@ -107,7 +107,7 @@ def test_all_pairs_of_integer_predicates():
     check_all_pairs(predicates, rows_of(X), healthy=0.99)
 
 
-def test_all_pairs_of_double_predicates():
+def test_all_pairs_of_double_predicates() -> None:
     values = (-math.inf, -0.0, 1.0, math.inf, math.nan)
     predicates = with_negations(
         itertools.chain(
@@ -120,7 +120,7 @@ def test_all_pairs_of_double_predicates():
     check_all_pairs(predicates, rows, healthy=0.97)
 
 
-def test_all_pairs_of_string_predicates():
+def test_all_pairs_of_string_predicates() -> None:
     predicates = with_negations(
         itertools.chain(
             comparisons(S, ("", "a", "ab", "b")),
@@ -147,24 +147,27 @@ def test_all_pairs_of_string_predicates():
     check_all_pairs(predicates, rows, healthy=0.8)
 
 
-def test_all_pairs_of_boolean_predicates():
+def test_all_pairs_of_boolean_predicates() -> None:
     predicates = with_negations(
         itertools.chain(comparisons(B, BOOLEANS), memberships(B, BOOLEANS, 2), [B, IsNull(B)])
     )
     check_all_pairs(predicates, rows_of(B), healthy=0.95)
 
 
-def test_all_pairs_over_two_columns():
-    pairs = [Comparison(op, X, Y) for op in ("=", "<", "<=", ">", ">=", "<=>")]
-    single = [at("=", 1), at(">", 0), at("<", 2, Y), IsNull(X), members(0, 1)]
-    both = [kind((p, q)) for kind in (And, Or) for p, q in itertools.combinations([*pairs[:2], *single], 2)]
+def test_all_pairs_over_two_columns() -> None:
+    pairs: list[Expr] = [Comparison(op, X, Y) for op in ("=", "<", "<=", ">", ">=", "<=>")]
+    single: list[Expr] = [at("=", 1), at(">", 0), at("<", 2, Y), IsNull(X), members(0, 1)]
+    chosen = list(itertools.combinations([*pairs[:2], *single], 2))
+    both: list[Expr] = [*(And(pair) for pair in chosen), *(Or(pair) for pair in chosen)]
     predicates = with_negations(iter([*pairs, *single, *both]))
     check_all_pairs(predicates, rows_of(X, Y), healthy=0.85)
 
 
 @settings(max_examples=400, deadline=None)
 @given(PREDICATES, PREDICATES, st.lists(ROWS, min_size=4, max_size=4))
-def test_property_no_row_contradicts_an_implication(p, q, rows):
+def test_property_no_row_contradicts_an_implication(
+    p: Expr, q: Expr, rows: list[dict[Column, Value]]
+) -> None:
     for left, right in ((p, q), (And((p, q)), q), (p, Or((p, q))), (And((p, q)), Or((p, q)))):
         if implies(left, right):
             for row in rows:
@@ -177,7 +180,7 @@ def test_property_no_row_contradicts_an_implication(p, q, rows):
 
 @settings(max_examples=200, deadline=None)
 @given(PREDICATES, PREDICATES)
-def test_property_implication_is_reflexive_and_knows_and_and_or(p, q):
+def test_property_implication_is_reflexive_and_knows_and_and_or(p: Expr, q: Expr) -> None:
     if "udf" in repr((p, q)):
         return
     assert implies(p, p)
@@ -185,7 +188,7 @@ def test_property_implication_is_reflexive_and_knows_and_and_or(p, q):
     assert implies(p, Or((p, q)))
 
 
-def test_implication_is_transitive_on_ranges_sets_and_prefixes():
+def test_implication_is_transitive_on_ranges_sets_and_prefixes() -> None:
     predicates = [
         *comparisons(X, (0, 1, 2)),
         *memberships(X, (0, 1, 2), 2),
@@ -258,7 +261,7 @@ FIRST_OF_MARCH = Literal(19_783, DATE)
         (at("=", 1), Literal(True, BOOLEAN)),
     ],
 )
-def test_implication_is_shown(p, q):
+def test_implication_is_shown(p: Expr, q: Expr) -> None:
     assert implies(p, q)
 
 
@@ -296,16 +299,16 @@ UDF = Opaque("udf(x)", "UDF", (X,))
         (Literal(True, BOOLEAN), at("=", 1)),
     ],
 )
-def test_what_does_not_follow_is_not_shown(p, q):
+def test_what_does_not_follow_is_not_shown(p: Expr, q: Expr) -> None:
     assert not implies(p, q)
 
 
-def test_opaque_part_does_not_spoil_the_conjuncts_beside_it():
+def test_opaque_part_does_not_spoil_the_conjuncts_beside_it() -> None:
     assert implies(And((UDF, at("=", 1))), at("<", 2))
     assert not implies(Or((UDF, at("=", 1))), at("<", 2))
 
 
-def test_equal_zeros_are_both_tried_where_a_function_tells_them_apart():
+def test_equal_zeros_are_both_tried_where_a_function_tells_them_apart() -> None:
     sign = Comparison("=", Call("divide", (Literal(1.0, D.type), D), D.type), Literal(math.inf, D.type))
     assert not implies(at("=", 0.0, D), sign)
 
@@ -325,19 +328,19 @@ def test_equal_zeros_are_both_tried_where_a_function_tells_them_apart():
         (B, Not(B)),
     ],
 )
-def test_disjoint_predicates_are_recognised_from_either_side(p, q):
+def test_disjoint_predicates_are_recognised_from_either_side(p: Expr, q: Expr) -> None:
     assert disjoint(p, q)
     assert disjoint(q, p)
 
 
-def test_predicates_that_share_a_row_are_not_disjoint():
+def test_predicates_that_share_a_row_are_not_disjoint() -> None:
     assert not disjoint(at("<=", 3), at(">=", 3))
     assert not disjoint(UDF, Not(UDF))
     assert not never_true(at("<", 3))
     assert never_true(at("<", -(2**31)))
 
 
-def test_deeply_nested_predicates_end_quickly():
+def test_deeply_nested_predicates_end_quickly() -> None:
     def nest(depth: int, start: int) -> Expr:
         if depth == 0:
             return at("<", start)
@@ -349,7 +352,7 @@ def test_deeply_nested_predicates_end_quickly():
     assert time.perf_counter() - started < 10
 
 
-def test_typical_check_takes_microseconds():
+def test_typical_check_takes_microseconds() -> None:
     columns = [Column((f"c{number}",), INT) for number in range(5)]
     query = And(tuple(at(">", number, column) for number, column in enumerate(columns)))
     features = [at(">=", value, column) for value in range(20) for column in columns]
@@ -363,7 +366,7 @@ def test_typical_check_takes_microseconds():
     assert min(rounds) < 100e-6  # about 3 on an idle machine; loose, for busy ones
 
 
-def test_long_lists_are_checked_quickly():
+def test_long_lists_are_checked_quickly() -> None:
     long, longer = members(*range(5_000)), members(*range(6_000))
     started = time.perf_counter()
     assert implies(long, longer)

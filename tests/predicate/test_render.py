@@ -12,6 +12,7 @@ from skipstone.predicate.expr import (
     Call,
     Column,
     Comparison,
+    Expr,
     In,
     IsNull,
     Like,
@@ -20,6 +21,7 @@ from skipstone.predicate.expr import (
     Not,
     Opaque,
     Or,
+    Value,
 )
 from skipstone.predicate.literals import civil
 from skipstone.predicate.render import to_sql
@@ -75,7 +77,7 @@ MAP = Column(("attrs",), Type.parse("map<string,string>"))
         (Comparison("=", Comparison("<", X, ONE), B), "(x < 1) = b"),
     ],
 )
-def test_expression_reads_as_sql(expr, sql):
+def test_expression_reads_as_sql(expr: Expr, sql: str) -> None:
     assert to_sql(expr) == sql
 
 
@@ -113,11 +115,11 @@ def test_expression_reads_as_sql(expr, sql):
         (3_600_000_001_000, Type.parse("time(6)"), "TIME '01:00:00.000001'"),
     ],
 )
-def test_literal_shows_its_type(value, type_, sql):
+def test_literal_shows_its_type(value: Value, type_: Type, sql: str) -> None:
     assert to_sql(Literal(value, type_)) == sql
 
 
-def test_days_become_the_dates_that_python_knows():
+def test_days_become_the_dates_that_python_knows() -> None:
     days = range(-719162, 2932897, 7919)
     start = datetime.date(1970, 1, 1)
     assert [civil(day) for day in days] == [

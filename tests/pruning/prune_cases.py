@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -30,8 +30,8 @@ from skipstone.predicate.types import (
 )
 from skipstone.pruning.blocks import BlockSet, Feature, Statistics, ValueSets
 
-Row = dict[Column, Value]
-Block = list[Row]
+Row = Mapping[Column, Value]
+Block = Sequence[Row]
 
 PRICE, WIDE = Type.parse("decimal(10,2)"), Type.parse("decimal(38,18)")
 I, J, K = (Column((name,), INT) for name in "ijk")  # noqa: E741
@@ -155,11 +155,12 @@ def statistics_of(
     highs: list[Value] = []
     nulls, nans, members = [], [], []
     for block in blocks:
+        values: list[Value] | None
         try:
             values = [value_of(expr, row) for row in block]
         except NotEvaluable:
             values = None
-        ordinary = [v for v in values or () if v is not None and order(v)[0] == 0]
+        ordinary: list[Any] = [v for v in values or () if v is not None and order(v)[0] == 0]
         low, high = (min(ordinary), max(ordinary)) if ordinary else (None, None)
         if rng is not None and ordinary and chance(0.3):
             low, high = _lower(low, type_, rng), _upper(high, type_, rng)

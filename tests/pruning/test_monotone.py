@@ -14,9 +14,9 @@ from tests.pruning.prune_cases import B, D, E, F, I, J, L, M, P, S, block_set, o
 
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import Call, Column, Expr, IsNull, Literal, Value
-from skipstone.predicate.ranges import encode
 from skipstone.predicate.types import DATE, DOUBLE, FLOAT, INT, LONG, STRING, TIMESTAMP_NTZ, Kind, Type
-from skipstone.pruning.bound_arrays import MAX, MIN, Edge, TextEdge
+from skipstone.predicate.value_ranges import encode
+from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, TextBounds
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.scope import Scope
 
@@ -66,8 +66,9 @@ def random_value(rng: random.Random, column: Column) -> Value:
             odd = (math.inf, -math.inf, math.nan, 1e308, -1e308, 5e-324, -0.0)
             return rng.uniform(-9, 9) if near else rng.choice(odd)
         case Kind.FLOAT:
-            odd = (math.inf, -math.inf, math.nan, -0.0, float(np.float32(3e38)))
-            return float(np.float32(rng.uniform(-9, 9))) if near else rng.choice(odd)
+            large = float(np.float32(3e38))
+            few = (math.inf, -math.inf, math.nan, -0.0, large)
+            return float(np.float32(rng.uniform(-9, 9))) if near else rng.choice(few)
         case Kind.DECIMAL:
             limit = 10**column.type.precision - 1
             number = rng.randint(-900, 900) if near else rng.choice((limit, -limit, 0))
@@ -92,11 +93,11 @@ def random_rows(rng: random.Random) -> list[dict[Column, Value]]:
     return [{column: rng.choice(pool) for column, pool in pools.items()} for _ in range(4)]
 
 
-def at(edge: Edge, block: int) -> Any:
+def at(edge: BoundArray, block: int) -> Any:
     """The edge of one block; None if unknown."""
     if edge is None:
         return None
-    if isinstance(edge, TextEdge):
+    if isinstance(edge, TextBounds):
         text = edge.texts
         return (text if isinstance(text, pa.Scalar) else text[block]).as_py()
     value = edge if edge.ndim == 0 else edge[block]
@@ -115,8 +116,8 @@ def assert_within(bounds: Bounds, block: int, value: Value, type_: Type, context
     else:
         assert flag(bounds.value, block), context
         key, low, high = encode(value, type_), at(bounds.low, block), at(bounds.high, block)
-        assert low is None or low <= key, (context, low, key)  # type: ignore[operator]
-        assert high is None or key <= high, (context, key, high)  # type: ignore[operator]
+        assert low is None or low <= key, (context, low, key)
+        assert high is None or key <= high, (context, key, high)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.name} to {call.type}")

@@ -38,7 +38,7 @@ def ints(*rows: tuple[int | None, ...]) -> list[list[dict[Column, object]]]:
 
 
 def skipped(filter_: Expr, blocks: BlockSet) -> list[bool]:
-    return prune(filter_, blocks).skip.tolist()
+    return [bool(skip) for skip in prune(filter_, blocks).skip]
 
 
 def codes(filter_: Expr, blocks: BlockSet) -> list[str]:
@@ -91,7 +91,7 @@ def test_a_value_that_cannot_be_evaluated_counts_as_satisfying() -> None:
 
 def test_union_vectors_skip_as_in_figure_5_of_the_paper() -> None:
     event, product, publisher = (Column((name,), STRING) for name in ("event", "product", "publisher"))
-    features = [
+    features: list[Expr] = [
         compare("=", event, "buy"),
         compare("=", product, "jeans"),
         And((compare("=", publisher, "google"), compare("<", I, 0))),

@@ -14,6 +14,7 @@ from tests.pruning.prune_cases import Block, block_set, random_block
 from tests.pruning.prune_predicates import key_expressions, random_feature, random_predicate
 
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
+from skipstone.predicate.expr import Expr
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.prune import prune
 
@@ -22,7 +23,7 @@ SEED = int(os.environ.get("SKIPSTONE_FUZZ_SEED", "20"))
 BLOCKS, PREDICATES = 40, 60
 
 
-def matches(predicate, block: Block) -> tuple[bool, bool]:
+def matches(predicate: Expr, block: Block) -> tuple[bool, bool]:
     """Whether a row of the block is sure to match, and whether all rows could be evaluated."""
     sure = True
     for row in block:

@@ -36,7 +36,7 @@ def ints(*rows: tuple[int | None, ...]) -> list[list[dict[Column, object]]]:
 
 
 def skipped(filter_: Expr, blocks: BlockSet) -> list[bool]:
-    return prune(filter_, blocks).skip.tolist()
+    return [bool(skip) for skip in prune(filter_, blocks).skip]
 
 
 def codes(filter_: Expr, blocks: BlockSet) -> list[str]:

@@ -31,7 +31,7 @@ def compare(op: str, column: Expr, value: object) -> Comparison:
 
 
 def skipped(filter_: Expr, blocks: BlockSet) -> list[bool]:
-    return prune(filter_, blocks).skip.tolist()
+    return [bool(skip) for skip in prune(filter_, blocks).skip]
 
 
 def test_bounds_at_the_ends_of_64_bits_are_bounds() -> None:

@@ -141,7 +141,9 @@ def test_conditions_on_partitions_are_sparks_and_give_no_reason_to_read() -> Non
 def test_a_reason_comes_with_the_command_that_would_help(filter_: Expr, remedy: str) -> None:
     blocks = known()
     (why,) = reasons(filter_, blocks)
-    assert _remedy(why, ReadFiles(filter_, "file:/data/orders", why.blocks, 3)) == remedy
+    assert (
+        _remedy(why, ReadFiles(filter_, "file:/data/orders", why.blocks, 3, np.ones(3, np.int64))) == remedy
+    )
 
 
 def test_the_text_has_each_reason_once_and_groups_what_the_budget_cut_short() -> None:
@@ -155,11 +157,14 @@ def test_the_text_has_each_reason_once_and_groups_what_the_budget_cut_short() ->
             for n in range(9)
         ),
     )
-    figures = {"files_total": 9, "files_pruned": 0, "files_skipped": 4, "files_read": 5, "files_unindexed": 0}
     report = ScanReport(
         root="t",
         filter="k = 1L",
-        **figures,
+        files_total=9,
+        files_pruned=0,
+        files_skipped=4,
+        files_read=5,
+        files_unindexed=0,
         bytes_total=900,
         bytes_read=500,
         unused=unused,

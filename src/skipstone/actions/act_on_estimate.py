@@ -17,7 +17,7 @@ from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.sample_log import representatives
 from skipstone.estimate.verdict import VerdictCode
-from skipstone.layout.contract import Fitted
+from skipstone.layout.contract import Design
 from skipstone.layout.options import SAMPLE_ROWS, LayoutOptions
 from skipstone.workload.analysis import Analysis, analyze
 
@@ -81,10 +81,10 @@ def _analysis(chosen: ChosenRewrite) -> Analysis:
     return analyze(mined, threshold=rough.threshold, num_features=rough.num_features)
 
 
-def _fit_well(context: Context, chosen: ChosenRewrite, analysis: Analysis) -> tuple[Prepared, Fitted]:
+def _fit_well(context: Context, chosen: ChosenRewrite, analysis: Analysis) -> tuple[Prepared, Design]:
     """The chosen layout, fitted for the whole log on more rows than its estimate was made from."""
     rough = chosen.prepared
-    block_rows = rough.fitting.block_rows
+    block_rows = rough.view.block_rows
     rows = int(min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_BLOCK * rough.total_rows / block_rows)))
     options = LayoutOptions(block_rows=block_rows, sample_rows=rows, own=chosen.own)
     request = FitRequest(rough.places, chosen.usable.entries, rough.unusable, options, analysis)

@@ -21,7 +21,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT, Advice, advise
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.worse import refusal
-from skipstone.layout.contract import Fitted
+from skipstone.layout.contract import Design
 from skipstone.predicate.expr import with_columns
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.workload.predicates import LoggedFilter
@@ -34,7 +34,7 @@ _SHARES = {"preparing": 2, "simulating": 2, "fitting": 1}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayoutChoice:
-    """The layout to apply; ``fitted`` is None if the files stay as they are.
+    """The layout to apply; ``design`` is None if the files stay as they are.
 
     ``worse`` is the sentence about a layout that would be worse than what is there.
     """
@@ -42,7 +42,7 @@ class LayoutChoice:
     prepared: Prepared
     advice: Advice
     layout: str
-    fitted: Fitted | None
+    design: Design | None
     sizes: ColumnSizes = field(repr=False)
     fit_seconds: float = 0.0
 
@@ -74,13 +74,14 @@ def choose_layout(context: Context, layout: str, request: FitRequest) -> LayoutC
     wanted = None if layout == AUTO else (layout,)
     advice = advise(prepared, wanted, steps.step("simulating"), costs)
     name = advice.best if layout == AUTO else layout
-    fitted = None
+    design = None
     if name != CURRENT_LAYOUT:
-        if name not in advice.fitted:
+        if name not in advice.designs:
             raise SkipstoneError(next(row.problem for row in advice.layouts if row.layout == name))
-        fitted = fit_design(context.reporting_to(steps.step("fitting")), prepared, name, advice.fitted[name])
+        fitting = context.reporting_to(steps.step("fitting"))
+        design = fit_design(fitting, prepared, name, advice.designs[name])
     seconds = (context.clock() - started).total_seconds()
-    return LayoutChoice(prepared, advice, name, fitted, costs.sizes, seconds)
+    return LayoutChoice(prepared, advice, name, design, costs.sizes, seconds)
 
 
 def choose_again(
@@ -88,7 +89,7 @@ def choose_again(
 ) -> LayoutChoice:
     """The choice for a table with the same rows in other files, such as a copy.
 
-    A fitted layout speaks of stored columns. Where these are called otherwise in the copy, because the
+    A design speaks of stored columns. Where these are called otherwise in the copy, because the
     source renamed some (Delta's column mapping), the same layout is fitted anew.
     """
     places = target.all_places

@@ -11,11 +11,11 @@ from skipstone.actions.context import Context
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
+from skipstone.pruning.masks import Flags
 from skipstone.pruning.partitions import partition_filter
 from skipstone.pruning.read_reasons import ReadFiles, read_reasons
 from skipstone.pruning.report import (
     Explanation,
-    Flags,
     ScanReport,
     skip_reasons,
     unused_predicates,
@@ -75,18 +75,19 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
     )
     if report.failure:
         return report
-    decision = scan.decision(question)
+    result = scan.decision(question)
     partitions = frozenset(question.names.resolve((), name).path for name in scan.figures.partitions)
     pruned = _pruned_by_spark(scan, question, partitions)
     files = scan.offered & ~scan.skipped & ~foreign
-    read = ReadFiles(question.filter, scan.root, files, int((scan.offered & ~pruned).sum()), partitions)
+    offered = int((scan.offered & ~pruned).sum())
+    read = ReadFiles(question.filter, scan.root, files, offered, sizes, partitions)
     return replace(
         report,
         files_pruned=report.files_pruned + int(pruned.sum()),
         files_skipped=report.files_skipped - int(pruned.sum()),
-        skipped=skip_reasons(decision, blocks, sizes, scan.skipped & ~pruned),
-        unused=unused_predicates(decision),
-        read=read_reasons(read, blocks, sizes, decision),
+        skipped=skip_reasons(result, scan.skipped & ~pruned, blocks.rows, sizes),
+        unused=unused_predicates(result),
+        read=read_reasons(read, blocks, result),
     )
 
 

@@ -14,9 +14,8 @@ from skipstone.actions.rewrite import RewriteWork, rewrite_table
 from skipstone.actions.workload import logged_workload
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
-from skipstone.layout.layouts import layout_named
+from skipstone.layout.layouts import check_options, layout_named, layout_options
 from skipstone.layout.options import LayoutOptions
-from skipstone.layout.selforg import check_curve
 from skipstone.spark.engine.into_delta import Conversion, Copy
 from skipstone.spark.engine.rewrite import Rewriting
 from skipstone.spark.engine.source import is_path
@@ -48,10 +47,12 @@ class Optimize:
     force: bool = False
 
     def validate(self, context: Context) -> None:
-        """Refuse an unknown layout, and a table or an output that cannot be written."""
-        if self.layout != AUTO:
+        """Refuse an unknown layout or option, and a table or an output that cannot be written."""
+        if self.layout == AUTO:
+            check_options(AUTO, self.options.own)
+        else:
             layout_named(self.layout, also=(AUTO,))
-        check_curve(self.options.own.get("curve", "z"), self.layout)
+            layout_options(self.layout, self.options.own)
         target = self._target(context)
         if target is not None:
             target.check()
@@ -102,14 +103,14 @@ class Optimize:
 
 def lay_out(context: Context, chosen: LayoutChoice) -> OptimizeReport:
     """Rewrite the files that a choice was made for."""
-    if chosen.fitted is None:
+    if chosen.design is None:
         reason = "no layout would let the queries of the log skip more than the current layout"
         return _report(replace(chosen, layout=CURRENT_LAYOUT), reason)
     started = context.clock()
-    work = RewriteWork(chosen.prepared, chosen.layout, chosen.fitted, chosen.sizes)
+    work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
     result = rewrite_table(context, work)
     return replace(
-        _report(chosen, chosen.fitted.note),
+        _report(chosen, chosen.design.note),
         layout_id=result.layout_id,
         files_after=result.rewritten.files_after,
         rows=result.rewritten.rows,

@@ -101,7 +101,7 @@ class OptimizeNew:
         entries = tuple(entry for entry in stored.workload if not columns_gone(entry.filter, known))
         record = stored.record
         options = LayoutOptions(
-            block_rows=record.block_rows, partition_by=record.partition_by, own={"curve": record.curve}
+            block_rows=record.block_rows, partition_by=record.partition_by, own=record.options
         )
         request = FitRequest(places, entries, stored.unusable, options)
         return choose_layout(context, record.strategy, request)

@@ -15,8 +15,10 @@ import numpy.typing as npt
 from skipstone.catalog.tracked import Tracked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.prepared import Asked, Prepared, default_block_bytes, fingerprint_of, view_of
+from skipstone.layout.layouts import LAYOUTS, needs_of
 from skipstone.layout.options import LayoutOptions
-from skipstone.layout.sample import Drawn, Fitting, WorkloadView
+from skipstone.layout.sample import Drawn, WorkloadView
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.render import unwritable
 from skipstone.progress import Progress, Steps
@@ -24,7 +26,7 @@ from skipstone.pruning.blocks import Counts, Feature
 from skipstone.spark.bridge.read_back import read_back
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.sample import Request, count_rows, draw, ordered_inputs
-from skipstone.spark.engine.tracked import tracked_expressions
+from skipstone.spark.engine.tracked import tracked_columns, tracked_expressions
 from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters
 from skipstone.workload.queries import BrokenQuery, first_of
@@ -82,28 +84,30 @@ def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = N
     judged = mined.view if request.judges is None else view_of(request.judges)
     with watch(steps.step("drawing"), "sampling blocks"):
         drawn, bits = _drawn(table, request, (mined.view, judged), total_rows, partition)
-    fitting = Fitting(
-        sample=replace(drawn.sample, bits=bits(mined.view.atoms)),
-        workload=mined.view,
-        block_rows=block_rows,
-        features=mined.features,
-        feature_weights=mined.weights,
-        feature_bits=bits([feature.predicate for feature in mined.features]),
-        seed=request.options.seed,
-        curve=request.options.own.get("curve", "z"),
-    )
     return Prepared(
         snapshot=table.snapshot,
         places=request.places,
         entries=request.entries,
         unusable=request.unusable,
         analysis=analysis,
-        fitting=fitting,
+        view=TableView(
+            sample=replace(drawn.sample, bits=bits(mined.view.atoms)),
+            block_rows=block_rows,
+            names=table.snapshot.logical_names,
+            seed=request.options.seed,
+        ),
+        workload=FitWorkload(
+            queries=mined.view,
+            features=mined.features,
+            feature_weights=mined.weights,
+            feature_bits=bits([feature.predicate for feature in mined.features]),
+        ),
         drawn=drawn,
         total_rows=total_rows,
         partition=partition,
         fingerprint=fingerprint_of(mined.view),
         asked=Asked(request.judges or request.entries, judged, bits(judged.atoms)),
+        options=request.options.own,
     )
 
 
@@ -153,12 +157,19 @@ def _drawn(
             total_rows=total_rows,
             rows=request.options.sample_rows,
             atoms=atoms,
-            columns=ordered_inputs(atoms),
+            columns=ordered_inputs((*atoms, *_more_columns(table, request.options.own))),
             partition=None if partition is None else partition.expr,
             seed=request.options.seed,
         ),
     )
     return drawn, _Bits(drawn, {atom: place for place, atom in enumerate(atoms)})
+
+
+def _more_columns(table: OpenTable, options: Mapping[str, str]) -> list[Expr]:
+    """The columns that are sampled though no query compares them: all, if a layout needs them."""
+    if not any(needs_of(name, options).all_columns for name in LAYOUTS):
+        return []
+    return [item.expr for item in tracked_columns(table.snapshot.schema)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

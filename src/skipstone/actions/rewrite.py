@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from skipstone.actions.context import Context
@@ -17,10 +17,9 @@ from skipstone.estimate.advice import features_of_rewrite
 from skipstone.estimate.cost import Observation
 from skipstone.estimate.prepared import Prepared
 from skipstone.layout.assignment import blocks_of
-from skipstone.layout.codec import assignment_to_json
-from skipstone.layout.contract import Fitted
-from skipstone.layout.layouts import LAYOUTS
-from skipstone.layout.sop import fit_table
+from skipstone.layout.contract import Design
+from skipstone.layout.layouts import options_for
+from skipstone.layout.stored_layout import group_record
 from skipstone.predicate.codec import to_json
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import with_block
@@ -43,14 +42,14 @@ _PAGE_ROWS = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RewriteWork:
-    """What is to be rewritten: the prepared files, by a fitted layout.
+    """What is to be rewritten: the prepared files, by a design.
 
     ``sizes`` are those of the files' columns, ``started`` is when the work began if that was before now.
     """
 
     prepared: Prepared
     layout: str
-    fitted: Fitted
+    design: Design
     sizes: ColumnSizes
     started: datetime | None = None
 
@@ -63,18 +62,18 @@ class RewriteResult:
     rewritten: Rewritten
 
 
-def fit_design(context: Context, prepared: Prepared, layout: str, fitted: Fitted | None = None) -> Fitted:
-    """A layout that was chosen already; ``fitted`` is its fit on the sample, if there is one.
+def fit_design(context: Context, prepared: Prepared, layout: str, sampled: Design | None = None) -> Design:
+    """The design of a layout that was chosen already; ``sampled`` is the one for the sample, if there is one.
 
-    A layout by feature vectors is fitted on those of all rows, which Spark has reduced to their counts.
+    A layout that needs feature vectors gets those of all rows, which Spark has reduced to their counts.
     """
-    if layout != "sop":
-        return fitted or LAYOUTS[layout].fit(prepared.fitting)
-    texts = [feature.text for feature in prepared.fitting.features]
+    if not prepared.needs(layout).vector_counts:
+        return sampled or prepared.fit(layout)
+    texts = [feature.text for feature in prepared.workload.features]
     by = None if prepared.partition is None else prepared.partition.expr
     with context.engine.watch(context.progress, "counting vectors"):
         found = count_vectors(context.table, prepared.places, texts, by)
-    return fit_table(prepared.fitting, found.vectors, found.counts, by, found.partitions)
+    return replace(prepared, view=replace(prepared.view, vector_counts=found)).fit(layout)
 
 
 def rewrite_table(context: Context, work: RewriteWork) -> RewriteResult:
@@ -89,23 +88,23 @@ def rewrite_table(context: Context, work: RewriteWork) -> RewriteResult:
     rewritten = rewriting.run(plan, context.progress)
     _store_layout(context, _record(work, plan, rewritten))
     seconds = (context.clock() - begun).total_seconds()
-    features = features_of_rewrite(work.prepared, work.fitted, work.sizes)
+    features = features_of_rewrite(work.prepared, work.design, work.sizes)
     remember(context.engine, [Observation.rewrite(features, seconds)])
     return RewriteResult(layout_id, rewritten)
 
 
 def _plan(table: OpenTable, before: OpenTable, work: RewriteWork, layout_id: str, created: str) -> Plan:
-    prepared, fitted = work.prepared, work.fitted
+    prepared, group = work.prepared, work.design.group
     names = table.snapshot.logical_names
-    sorted_by = fitted.sort if prepared.fitting.block_rows > _PAGE_ROWS else ()
+    sorted_by = group.sort if prepared.view.block_rows > _PAGE_ROWS else ()
     return Plan(
         chosen=_places_now(prepared, before),
-        assign=lambda frame: with_block(frame, fitted.assignment, names),
-        blocks=blocks_of(fitted.assignment),
+        assign=lambda frame: with_block(frame, group.assignment, names),
+        blocks=blocks_of(group.assignment),
         sort=tuple(names.sql(expr) for expr in sorted_by),
-        tracked=_to_track(table, prepared, fitted),
+        tracked=_to_track(table, prepared, work.design),
         # A file of a layout shows few of a column's values, so the new files are no sample of them.
-        values=prepared.fitting.sample.few_values(),
+        values=prepared.view.sample.few_values(),
         layout=layout_id,
         created=created,
     )
@@ -120,14 +119,14 @@ def _places_now(prepared: Prepared, before: OpenTable) -> Counts:
     return found
 
 
-def _to_track(table: OpenTable, prepared: Prepared, fitted: Fitted) -> TrackedSet:
+def _to_track(table: OpenTable, prepared: Prepared, design: Design) -> TrackedSet:
     """Statistics of all columns, what the layout and the workload want, and what `index` was asked for."""
     names = table.snapshot.logical_names
-    columns = TrackedSet(tracked_columns(table.snapshot.schema), prepared.fitting.features)
+    columns = TrackedSet(tracked_columns(table.snapshot.schema), prepared.workload.features)
     mined = {feature.predicate for feature in columns.features}
-    own = [feature.predicate for feature in prepared.features_of(fitted)]
+    own = [feature.predicate for feature in prepared.features_of(design)]
     wanted = TrackedSet(
-        rendered_expressions(table, [names.sql(expr) for expr in prepared.expressions_of(fitted)]),
+        rendered_expressions(table, [names.sql(expr) for expr in prepared.expressions_of(design)]),
         rendered_features(table, [names.sql(predicate) for predicate in own if predicate not in mined]),
     )
     asked = [segment for segment in table.catalog.segments if not segment.layout]
@@ -140,21 +139,19 @@ def _to_track(table: OpenTable, prepared: Prepared, fitted: Fitted) -> TrackedSe
 
 
 def _record(work: RewriteWork, plan: Plan, rewritten: Rewritten) -> LayoutRecord:
-    prepared, fitted = work.prepared, work.fitted
+    prepared, design = work.prepared, work.design
     return LayoutRecord(
         id=plan.layout,
         strategy=work.layout,
         created=plan.created,
         table_version=rewritten.version,
-        block_rows=prepared.fitting.block_rows,
+        block_rows=prepared.view.block_rows,
         partition_by=None if prepared.partition is None else prepared.partition.sql,
-        parameters=fitted.parameters,
-        features=tuple(feature.text for feature in plan.tracked.features),
-        expressions=tuple(plan.tracked.texts.values()),
-        sort=plan.sort,
+        options=options_for(work.layout, prepared.options),
+        parameters=design.parameters,
         fingerprint=prepared.fingerprint,
         workload=tuple((to_json(filter_), weight) for filter_, weight in prepared.logged_workload),
-        assignment=assignment_to_json(fitted.assignment),
+        groups=(group_record(design.group, plan.sort, plan.tracked),),
     )
 
 

@@ -1,4 +1,4 @@
-"""Few segments in the place of many, which say the same: one for each layout and reader settings.
+"""Few segments in the place of many, which say the same: one for each layout, column group and settings.
 
 The layouts stay in the order in which they were last applied, also when files of an older one are indexed
 anew: those entries take their place among the layouts, not the newest.
@@ -20,17 +20,22 @@ from skipstone.catalog.segment import Segment
 __all__ = ["by_layout", "compact"]
 
 _LONGEST_REWRITE = timedelta(days=1)
-_Group = tuple[str, tuple[tuple[str, str], ...]]
+_Written = tuple[str, int | None]
+"""A layout, and the column group of it."""
+_Key = tuple[_Written, tuple[tuple[str, str], ...]]
 
 
 def by_layout(segment: Segment, catalog: Catalog) -> list[Segment]:
-    """A segment in parts, one for each layout that wrote its files as the catalog knows them."""
-    paths: dict[str, set[str]] = {}
+    """A segment in parts, one for each layout and group that its files are of as the catalog knows them."""
+    paths: dict[_Written, set[str]] = {}
     for path, entry in zip(segment.files.paths, segment.files.places_in(catalog.files), strict=True):
-        layout = catalog.segments[catalog.segment_of[entry]].layout if entry >= 0 else ""
-        paths.setdefault(layout, set()).add(path)
-    parts = {layout: merge([segment], only=mine) for layout, mine in paths.items()}
-    return [replace(segment, files=p.files, blocks=p.blocks, layout=layout) for layout, p in parts.items()]
+        written = _written(catalog.segments[catalog.segment_of[entry]]) if entry >= 0 else ("", None)
+        paths.setdefault(written, set()).add(path)
+    parts = {written: merge([segment], only=mine) for written, mine in paths.items()}
+    return [
+        replace(segment, files=part.files, blocks=part.blocks, layout=layout, group=group)
+        for (layout, group), part in parts.items()
+    ]
 
 
 def compact(
@@ -38,13 +43,13 @@ def compact(
 ) -> list[Segment]:
     """What the catalog and newer segments say, or just what they say about the files that are ``alive``."""
     whole = merge(_in_order(catalog, newer))
-    order = list(dict.fromkeys(_group(segment) for segment in reversed(whole.segments)))[::-1]
-    groups: dict[_Group, set[str]] = {group: set() for group in order}
+    order = list(dict.fromkeys(_key(segment) for segment in reversed(whole.segments)))[::-1]
+    paths_of: dict[_Key, set[str]] = {key: set() for key in order}
     for path, place in zip(whole.files.paths, whole.segment_of, strict=True):
-        groups[_group(whole.segments[place])].add(path)
+        paths_of[_key(whole.segments[place])].add(path)
     compacted = []
-    for group, paths in groups.items():
-        mine = [segment for segment in whole.segments if _group(segment) == group]
+    for key, paths in paths_of.items():
+        mine = [segment for segment in whole.segments if _key(segment) == key]
         if alive is not None and not (paths.isdisjoint(alive) and _may_be_committed(mine[-1], now)):
             paths &= set(alive)
         if paths:
@@ -62,8 +67,12 @@ def _in_order(catalog: Catalog, newer: Sequence[Segment]) -> list[Segment]:
     return [segment for _, segment in sorted(placed, key=itemgetter(0))]
 
 
-def _group(segment: Segment) -> _Group:
-    return segment.layout, tuple(sorted(segment.settings.items()))
+def _written(segment: Segment) -> _Written:
+    return segment.layout, segment.group
+
+
+def _key(segment: Segment) -> _Key:
+    return _written(segment), tuple(sorted(segment.settings.items()))
 
 
 def _may_be_committed(segment: Segment, now: str) -> bool:

@@ -10,17 +10,17 @@ from skipstone.predicate.expr import Expr
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.pruning.prune import prune
-from skipstone.pruning.reasons import Decision
+from skipstone.pruning.reasons import PruneResult
 
 __all__ = ["decide"]
 
 
-def decide(filter: Expr, catalog: Catalog, settings: Mapping[str, str]) -> Decision:
+def decide(filter: Expr, catalog: Catalog, settings: Mapping[str, str]) -> PruneResult:
     """Prune the catalog's blocks; those indexed under other reader settings are never skipped."""
-    decision = prune(normalize_filter(within_limits(filter)), catalog.blocks)
+    result = prune(normalize_filter(within_limits(filter)), catalog.blocks)
     foreign = catalog.foreign(dict(settings))
     if not foreign.any():
-        return decision
-    reason = decision.reason.copy()
+        return result
+    reason = result.reason.copy()
     reason[foreign] = 0
-    return replace(decision, skip=decision.skip & ~foreign, reason=reason)
+    return replace(result, skip=result.skip & ~foreign, reason=reason)

@@ -1,8 +1,9 @@
 """Stored layouts: what a table was laid out by, so that later rows can follow and others can look.
 
 ``TABLE/_skipstone/layouts/ID-DIGEST.json``, written once and never changed. The digest is that of the
-bytes, as in the names of segments. Format 1 had none (``ID.json``); such files are still read, and of these
-only that can be noticed which leaves no record of a layout.
+bytes, as in the names of segments. Earlier formats are still read: 1 and 2 had no column groups and kept of
+features, expressions and sort keys the SQL only. Format 1 had no digest (``ID.json``), so in such a file only
+that can be noticed which leaves no record of a layout.
 """
 
 from __future__ import annotations
@@ -19,19 +20,53 @@ from skipstone.catalog.digest import digest_of
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import DamagedFileError, SkipstoneError
 
-__all__ = ["LAYOUTS", "LayoutRecord", "damaged_layout", "layout_path", "load_layout", "save_layout"]
+__all__ = [
+    "LAYOUTS",
+    "GroupRecord",
+    "LayoutRecord",
+    "StoredExpr",
+    "damaged_layout",
+    "layout_path",
+    "load_layout",
+    "save_layout",
+]
 
-FORMAT = 2
+FORMAT = 3
+_FIRST_WITH_GROUPS = 3
 LAYOUTS = f"{FOLDER}/layouts"
 _NAME = re.compile(r"(?P<id>[0-9a-z]+)(?:-(?P<digest>[0-9a-f]{12}))?\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExpr:
+    """An expression as SQL and as the JSON of :mod:`skipstone.predicate.codec`; None in earlier formats."""
+
+    sql: str
+    expr: object | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A column group: its columns by their stored names, None for all of them, and how its rows were placed.
+
+    ``assignment`` is the JSON of :mod:`skipstone.layout.codec`; ``features`` and ``expressions`` are what
+    its blocks have bits and statistics of, ``sort`` the order inside a block.
+    """
+
+    columns: tuple[str, ...] | None
+    assignment: Mapping[str, Any]
+    sort: tuple[StoredExpr, ...]
+    features: tuple[StoredExpr, ...]
+    expressions: tuple[StoredExpr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutRecord:
     """A fitted layout.
 
-    ``assignment`` is the JSON of :mod:`skipstone.layout.codec`; ``workload`` holds the filters that it was
-    fitted for (as expressions, with weights), ``fingerprint`` tells one workload from another.
+    ``options`` are those of the layout's own that the user gave, ``parameters`` what was chosen.
+    ``workload`` holds the filters that it was fitted for (as expressions, with weights), ``fingerprint``
+    tells one workload from another.
     """
 
     id: str
@@ -40,18 +75,20 @@ class LayoutRecord:
     table_version: int
     block_rows: int
     partition_by: str | None
+    options: Mapping[str, str]
     parameters: Mapping[str, Any]
-    features: tuple[str, ...]
-    expressions: tuple[str, ...]
-    sort: tuple[str, ...]
     fingerprint: str
     workload: tuple[tuple[Any, float], ...]
-    assignment: Mapping[str, Any]
+    groups: tuple[GroupRecord, ...]
 
     @property
-    def curve(self) -> str:
-        """The curve that its blocks were cut along, if it is of a kind that has a choice."""
-        return str(self.parameters.get("curve") or "z")
+    def group(self) -> GroupRecord:
+        """The only column group, of layouts of whole rows."""
+        if len(self.groups) != 1:
+            raise SkipstoneError(
+                f"The layout {self.id} has {len(self.groups)} column groups, not whole rows."
+            )
+        return self.groups[0]
 
 
 def save_layout(store: FileStore, record: LayoutRecord) -> None:
@@ -81,9 +118,10 @@ def load_layout(store: FileStore, layout: str, root: str = "") -> LayoutRecord |
         if digest is not None and digest != digest_of(data):
             raise ValueError("its bytes do not fit its name")
         stored = json.loads(data)
-        if stored.pop("format") > FORMAT:
+        version = stored.pop("format")
+        if version > FORMAT:
             raise SkipstoneError(f"{name} was written by a newer skipstone; upgrade skipstone.")
-        return _record(stored, layout)
+        return _record(stored if version >= _FIRST_WITH_GROUPS else _with_group(stored), layout)
     except DamagedFileError as problem:
         raise damaged_layout(name, problem) from problem
     except SkipstoneError:
@@ -107,6 +145,23 @@ def _name_of(path: str) -> re.Match[str]:
     return found
 
 
+def _with_group(stored: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an earlier format as they are called now: one group with all columns."""
+    if stored.keys() != _EARLIER_FIELDS:
+        raise ValueError("it has other fields than a layout")
+    texts = {key: [{"sql": text, "expr": None} for text in stored.pop(key)] for key in _EXPRESSIONS}
+    group = {"columns": None, "assignment": stored.pop("assignment"), **texts}
+    curve = stored["parameters"].get("curve")
+    return {**stored, "options": {} if curve is None else {"curve": curve}, "groups": [group]}
+
+
+_EXPRESSIONS = ("sort", "features", "expressions")
+_EARLIER_FIELDS = {each.name for each in fields(LayoutRecord)} - {"options", "groups"} | {
+    "assignment",
+    *_EXPRESSIONS,
+}
+
+
 def _record(stored: dict[str, Any], layout: str) -> LayoutRecord:
     """The record, if each of its fields is what it should be; any exception says that one is not."""
     if stored.keys() != {each.name for each in fields(LayoutRecord)}:
@@ -119,14 +174,24 @@ def _record(stored: dict[str, Any], layout: str) -> LayoutRecord:
     _require(type(stored["table_version"]) is int, "table_version")
     _require(type(stored["block_rows"]) is int and stored["block_rows"] > 0, "block_rows")
     _require(stored["partition_by"] is None or isinstance(stored["partition_by"], str), "partition_by")
-    for key in ("parameters", "assignment"):
+    for key in ("options", "parameters"):
         _require(isinstance(stored[key], dict), key)
-    texts = {key: tuple(stored[key]) for key in ("features", "expressions", "sort")}
-    for key, values in texts.items():
-        _require(all(isinstance(value, str) for value in values), key)
+    _require(all(isinstance(value, str) for value in stored["options"].values()), "options")
     workload = tuple((filter_, float(weight)) for filter_, weight in stored["workload"])
     _require(all(math.isfinite(weight) and weight >= 0 for _, weight in workload), "workload")
-    return LayoutRecord(**{**stored, **texts, "workload": workload})
+    groups = tuple(_group(group) for group in stored["groups"])
+    _require(len(groups) > 0, "groups")
+    return LayoutRecord(**{**stored, "workload": workload, "groups": groups})
+
+
+def _group(stored: dict[str, Any]) -> GroupRecord:
+    columns = None if stored["columns"] is None else tuple(stored["columns"])
+    _require(columns is None or all(isinstance(column, str) for column in columns), "columns")
+    _require(isinstance(stored["assignment"], dict), "assignment")
+    texts = {key: tuple(StoredExpr(**each) for each in stored[key]) for key in _EXPRESSIONS}
+    for key, values in texts.items():
+        _require(all(isinstance(value.sql, str) for value in values), key)
+    return GroupRecord(**{**stored, "columns": columns, **texts})
 
 
 def _require(holds: bool, field: str) -> None:

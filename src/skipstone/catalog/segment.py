@@ -29,7 +29,7 @@ from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Valu
 __all__ = ["FORMAT", "Segment", "decode", "encode"]
 
 LOG = logging.getLogger("skipstone")
-FORMAT = 1
+FORMAT = 2
 _HEADER = b"skipstone"
 
 
@@ -37,7 +37,9 @@ _HEADER = b"skipstone"
 class Segment:
     """Blocks with the reader settings under which their statistics were computed.
 
-    ``texts`` is the SQL by which the kept expressions that are no plain columns are computed.
+    ``texts`` is the SQL by which the kept expressions that are no plain columns are computed. ``layout`` is
+    the id of the layout that placed the rows, and ``group`` the number of the column group of it that the
+    files hold; None if they hold all columns.
     """
 
     files: Files
@@ -46,6 +48,7 @@ class Segment:
     created: str
     texts: Mapping[Expr, str] = field(default_factory=dict)
     layout: str = ""
+    group: int | None = None
 
 
 def encode(segment: Segment) -> bytes:
@@ -57,15 +60,16 @@ def encode(segment: Segment) -> bytes:
         "rows": pa.array(segment.blocks.rows),
     }
     described = []
-    for place, (expr, statistics) in enumerate(segment.blocks.statistics.items()):
+    for index, (expr, statistics) in enumerate(segment.blocks.statistics.items()):
         described.append(_describe(expr, statistics, segment.texts.get(expr)))
-        columns.update(_columns(f"c{place}", statistics))
+        columns.update(_columns(f"c{index}", statistics))
     columns.update(_words("union", segment.blocks.unions))
     columns.update(_words("known", segment.blocks.union_known))
     header = {
         "format": FORMAT,
         "created": segment.created,
         "layout": segment.layout,
+        "group": segment.group,
         "settings": dict(segment.settings),
         "statistics": described,
         "features": [{"sql": f.text, "expr": to_json(f.predicate)} for f in segment.blocks.features],
@@ -113,8 +117,8 @@ def _columns(prefix: str, statistics: Statistics) -> Iterator[tuple[str, pa.Arra
 
 
 def _words(prefix: str, words: Words) -> Iterator[tuple[str, pa.Array]]:
-    for place in range(words.shape[1]):
-        yield f"{prefix}{place}", pa.array(np.ascontiguousarray(words[:, place]).view(np.int64))
+    for index in range(words.shape[1]):
+        yield f"{prefix}{index}", pa.array(np.ascontiguousarray(words[:, index]).view(np.int64))
 
 
 def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
@@ -124,8 +128,8 @@ def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
         raise ValueError("a path occurs twice")
     read = [(_read_expr(described), described) for described in header["statistics"]]
     statistics: dict[Expr, Statistics] = {
-        expr: _read_statistics(table, f"c{place}", described)
-        for place, (expr, described) in enumerate(read)
+        expr: _read_statistics(table, f"c{index}", described)
+        for index, (expr, described) in enumerate(read)
         if not isinstance(expr, Opaque)
     }
     features = tuple(Feature(_read_expr(f), f["sql"]) for f in header["features"])
@@ -138,7 +142,10 @@ def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
         union_known=_read_words(table, "known", words),
     )
     texts = {expr: d["sql"] for expr, d in read if d["sql"] is not None and expr in statistics}
-    return Segment(files, blocks, header["settings"], header["created"], texts, header["layout"])
+    group = header.get("group")  # format 1 has none
+    if group is not None and (type(group) is not int or group < 0):
+        raise ValueError(f"{group!r} is no column group")
+    return Segment(files, blocks, header["settings"], header["created"], texts, header["layout"], group)
 
 
 def _read_statistics(table: pa.Table, prefix: str, described: Mapping[str, Any]) -> Statistics:
@@ -184,6 +191,6 @@ def _counts(table: pa.Table, name: str) -> Counts:
 
 def _read_words(table: pa.Table, prefix: str, words: int) -> Words:
     out: Words = np.zeros((table.num_rows, words), np.uint64)
-    for place in range(words):
-        out[:, place] = _counts(table, f"{prefix}{place}").view(np.uint64)
+    for index in range(words):
+        out[:, index] = _counts(table, f"{prefix}{index}").view(np.uint64)
     return out

@@ -29,6 +29,7 @@ from skipstone.cli import (
     replay,
     status,
 )
+from skipstone.cli.option_groups import with_flat_options
 from skipstone.cli.output import (
     errors_as_json,
     fail,
@@ -133,4 +134,4 @@ app.command("optimize")(optimize.run)
 app.add_typer(log.app, name="log")
 app.command("auto")(auto.run)
 app.command("calibrate")(calibrate.run)
-with_spark_options(app)
+with_spark_options(with_flat_options(app))

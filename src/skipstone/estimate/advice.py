@@ -16,7 +16,7 @@ from skipstone.estimate.cost_inputs import CostInputs, current_layout
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.rewrite_features import rewrite_features
 from skipstone.layout.assignment import blocks_of
-from skipstone.layout.contract import Fitted
+from skipstone.layout.contract import Design
 from skipstone.layout.formulas import holds
 from skipstone.layout.layouts import LAYOUTS, layout_named
 from skipstone.layout.numbers import block_numbers
@@ -62,7 +62,7 @@ class LayoutAdvice:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Advice(Viewed):
-    """All layouts, best first, and the current layout; ``fitted`` holds what was fitted.
+    """All layouts, best first, and the current layout; ``designs`` holds what was fitted.
 
     ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
     ``costs`` tells where the seconds come from.
@@ -75,7 +75,7 @@ class Advice(Viewed):
     block_rows: int
     percent_needed: float
     layouts: tuple[LayoutAdvice, ...]
-    fitted: dict[str, Fitted]
+    designs: dict[str, Design]
     unusable: tuple[BrokenQuery, ...] = ()
     observed_days: float | None = None
     costs: str = ""
@@ -184,32 +184,32 @@ def advise(
 
     ``standing`` is what is scanned as the table lies, if that is known already.
     """
-    chosen = {name: layout_named(name) for name in layouts or LAYOUTS}
-    fitted: dict[str, Fitted] = {}
+    chosen = [layout_named(name).name for name in layouts or LAYOUTS]
+    designs: dict[str, Design] = {}
     ledger = _Ledger(prepared, inputs, standing)
     rows = [ledger.baseline]
-    for place, (name, layout) in enumerate(chosen.items()):
+    for number, name in enumerate(chosen):
         if progress is not None:
-            progress(f"simulating {name}", place, len(chosen))
+            progress(f"simulating {name}", number, len(chosen))
         started = clock()
         try:
-            fit = layout.fit(prepared.fitting)
-            scanned = _scanned(prepared, fit)
+            design = prepared.fit(name)
+            scanned = _scanned(prepared, design)
         except SkipstoneError as problem:
             rows.append(LayoutAdvice(name, 0, None, clock() - started, problem=str(problem)))
             continue
-        fitted[name] = fit
-        rows.append(ledger.row(name, fit, scanned, clock() - started))
+        designs[name] = design
+        rows.append(ledger.row(name, design, scanned, clock() - started))
     ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
     return Advice(
         root=prepared.snapshot.root,
         queries=len(prepared.entries),
         rows=prepared.total_rows,
-        sampled_rows=len(prepared.fitting.sample),
-        block_rows=prepared.fitting.block_rows,
+        sampled_rows=len(prepared.view.sample),
+        block_rows=prepared.view.block_rows,
         percent_needed=ledger.percent(needed(prepared)),
         layouts=tuple(ordered),
-        fitted=fitted,
+        designs=designs,
         unusable=prepared.unusable,
         observed_days=None if inputs is None else inputs.days,
         costs="" if inputs is None else inputs.model.describe(),
@@ -245,15 +245,15 @@ class _Ledger:
         costs = self._inputs.model.coefficients
         return volume(scanned, self._load, self._prepared.total_rows, costs)
 
-    def row(self, name: str, fit: Fitted, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
+    def row(self, name: str, design: Design, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
         after = self._volume(scanned)
         plain = LayoutAdvice(
-            name, blocks_of(fit.assignment), self.percent(scanned), fit_seconds, note=fit.note
+            name, blocks_of(design.group.assignment), self.percent(scanned), fit_seconds, note=design.note
         )
         if self._inputs is None or after is None or self._before is None:
             return plain
         costs, days = self._inputs.model.coefficients, self._inputs.days
-        features = features_of_rewrite(self._prepared, fit, self._inputs.sizes)
+        features = features_of_rewrite(self._prepared, design, self._inputs.sizes)
         rewrite_seconds = costs.rewrite_seconds(features)
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
@@ -273,27 +273,26 @@ class _Ledger:
         )
 
 
-def features_of_rewrite(prepared: Prepared, fitted: Fitted, sizes: ColumnSizes) -> RewriteFeatures:
-    """What the rewrite of the prepared files by a fitted layout costs by."""
-    features = [feature.predicate for feature in prepared.features_of(fitted)]
-    expressions = prepared.expressions_of(fitted)
+def features_of_rewrite(prepared: Prepared, design: Design, sizes: ColumnSizes) -> RewriteFeatures:
+    """What the rewrite of the prepared files by a design costs by."""
+    features = [feature.predicate for feature in prepared.features_of(design)]
+    expressions = prepared.expressions_of(design)
     size, rows = float(prepared.bytes), float(prepared.total_rows)
     extent = Extent(size, rows, rows * sizes.of().values)
-    return rewrite_features(fitted.assignment, (*features, *expressions), extent)
+    return rewrite_features(design.group.assignment, (*features, *expressions), extent)
 
 
 def _virtual_files(prepared: Prepared) -> Scanned:
     """The table's own files as virtual blocks."""
-    fitting = prepared.fitting
-    asked, features = prepared.asked.view, fitting.features
-    return scanned_blocks(prepared.drawn.file_of, fitting.sample, fitting.workload, features, asked)
+    workload, asked = prepared.workload, prepared.asked.view
+    file_of, sample = prepared.drawn.file_of, prepared.view.sample
+    return scanned_blocks(file_of, sample, workload.queries, workload.features, asked)
 
 
-def _scanned(prepared: Prepared, fitted: Fitted) -> Scanned:
-    fitting = prepared.fitting
-    numbers = block_numbers(fitted.assignment, fitting)
-    features = prepared.features_of(fitted)
-    return scanned_blocks(numbers, fitting.sample, fitting.workload, features, prepared.asked.view)
+def _scanned(prepared: Prepared, design: Design) -> Scanned:
+    sample, queries = prepared.view.sample, prepared.workload.queries
+    numbers = block_numbers(design.group.assignment, sample, queries.atoms)
+    return scanned_blocks(numbers, sample, queries, prepared.features_of(design), prepared.asked.view)
 
 
 def needed(prepared: Prepared) -> Scanned:

@@ -75,7 +75,7 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
     Files with a catalog entry are pruned by it. Of the others, Delta's minima and maxima are simulated on
     the sampled rows; plain Parquet files are always read.
     """
-    view, fitting = prepared.asked.view, prepared.fitting
+    view, sample = prepared.asked.view, prepared.view.sample
     known = known_files(prepared.snapshot.files, prepared.places, inputs)
     rows = inputs.catalog.blocks.rows[known.entries]
     kept = [read_now(filter_, known, inputs) for filter_ in view.filters]
@@ -83,11 +83,16 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
     blocks_read = np.array([np.count_nonzero(keep) for keep in kept], np.float64)
     elsewhere = _rows_elsewhere(prepared, known)
     others = len(prepared.places) - len(known.places)
-    rows_elsewhere = np.count_nonzero(elsewhere) * prepared.fitting.sample.scale
+    rows_elsewhere = np.count_nonzero(elsewhere) * sample.scale
     if others and prepared.snapshot.is_delta:
-        rows_there = _some_rows(fitting.sample, elsewhere)
+        rows_there = _some_rows(sample, elsewhere)
         found = scanned_blocks(
-            prepared.drawn.file_of[elsewhere], rows_there, fitting.workload, (), view, bounds_only=True
+            prepared.drawn.file_of[elsewhere],
+            rows_there,
+            prepared.workload.queries,
+            (),
+            view,
+            bounds_only=True,
         )
         rows_read += found.share * rows_elsewhere
         blocks_read += found.blocks

@@ -56,7 +56,7 @@ def drift_of_layout(
     begin = max(datetime.fromisoformat(stored.record.created), since)
     recent = [(scan.filter, float(scan.count)) for scan in scans if scan.time > begin]
     fitted = [(entry.filter, entry.weight) for entry in stored.workload]
-    found = drift(fitted, recent, *placed_by(stored.assignment))
+    found = drift(fitted, recent, *placed_by(stored.design.group.assignment))
     return LayoutDrift(stored.record, places, found)
 
 

@@ -114,9 +114,9 @@ def sample_figures(prepared: Prepared, current: Scanned, inputs: CostInputs) -> 
     ideal = volume(needed(prepared), load, prepared.total_rows, costs)
     return SampleFigures(
         rows=prepared.total_rows,
-        sampled_rows=len(prepared.fitting.sample),
+        sampled_rows=len(prepared.view.sample),
         sampled_queries=len(prepared.entries),
-        block_rows=prepared.fitting.block_rows,
+        block_rows=prepared.view.block_rows,
         bytes_scanned_now=now.bytes,
         scan_seconds_now=now.seconds,
         bytes_needed=ideal.bytes,

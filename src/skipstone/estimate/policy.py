@@ -59,15 +59,11 @@ def _check_layouts(layouts: tuple[str, ...], options: Mapping[str, str]) -> None
     if not layouts and not options:
         return
     # Imported late: the command line asks for the defaults before it knows that it needs a layout.
-    from skipstone.layout.layouts import layout_named
-    from skipstone.layout.selforg import SELFORG, check_curve
+    from skipstone.layout.layouts import check_any_options, layout_named
 
     for name in layouts:
         layout_named(name)
-    for option, value in options.items():
-        if option != "curve":
-            raise SkipstoneError(f"There is no layout option {option}; choose one of curve.")
-        check_curve(value, SELFORG.name)
+    check_any_options(options)
 
 
 def policy_or_default(policy: Policy | None) -> Policy:

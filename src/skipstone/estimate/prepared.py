@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ import numpy.typing as npt
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.catalog.tracked import Tracked
 from skipstone.layout.additional import additional_features
-from skipstone.layout.contract import Fitted
-from skipstone.layout.sample import Drawn, Fitting, WorkloadView
+from skipstone.layout.contract import Design, Needs
+from skipstone.layout.layouts import fit_layout, needs_of, options_for
+from skipstone.layout.sample import Drawn, WorkloadView
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.view import workload_view
 from skipstone.predicate.codec import canonical_text
 from skipstone.predicate.expr import Column, Expr
@@ -41,7 +43,8 @@ class Prepared:
     """A snapshot, its workload, the mined features and a sample of the files at ``places``.
 
     Layouts are fitted for ``entries`` and judged by ``asked``. ``logged`` are the entries with their filters
-    as they were logged, where predicates that cannot be used were left out of them.
+    as they were logged, where predicates that cannot be used were left out of them. ``options`` are those
+    that only some layouts have.
     """
 
     snapshot: Snapshot
@@ -49,13 +52,15 @@ class Prepared:
     entries: tuple[LoggedFilter, ...]
     unusable: tuple[BrokenQuery, ...]
     analysis: Analysis
-    fitting: Fitting
+    view: TableView
+    workload: FitWorkload
     drawn: Drawn
     total_rows: int
     partition: Tracked | None
     fingerprint: str
     asked: Asked
     logged: tuple[LoggedFilter, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def bytes(self) -> int:
@@ -65,18 +70,27 @@ class Prepared:
     @property
     def logged_workload(self) -> tuple[tuple[Expr, float], ...]:
         """The distinct filters as they were logged, each with its weight."""
-        view = view_of(self.logged) if self.logged else self.fitting.workload
+        view = view_of(self.logged) if self.logged else self.workload.queries
         return tuple(zip(view.filters, view.weights.tolist(), strict=True))
 
-    def features_of(self, fitted: Fitted) -> tuple[Feature, ...]:
-        """The features whose bits blocks of this layout get: the mined ones, its own, and additional ones."""
-        fitting = self.fitting
-        every = (*fitting.features, *fitted.features, *additional_features(fitting))
+    def needs(self, layout: str) -> Needs:
+        """What the layout of this name needs."""
+        return needs_of(layout, self.options)
+
+    def fit(self, layout: str) -> Design:
+        """The layout of this name, with those of the options that it has."""
+        workload = self.workload if self.workload.queries.filters else None
+        return fit_layout(layout, self.view, workload, options_for(layout, self.options))
+
+    def features_of(self, design: Design) -> tuple[Feature, ...]:
+        """The features whose bits blocks of this design get: the mined ones, its own, and additional ones."""
+        additional = additional_features(self.view.sample, self.workload.queries)
+        every = (*self.workload.features, *design.group.features, *additional)
         return tuple({feature.predicate: feature for feature in reversed(every)}.values())[::-1]
 
-    def expressions_of(self, fitted: Fitted) -> tuple[Expr, ...]:
-        """The expressions that get statistics: the layout's own, and all that the workload compares."""
-        every = dict.fromkeys((*fitted.expressions, *self.fitting.sample.columns))
+    def expressions_of(self, design: Design) -> tuple[Expr, ...]:
+        """The expressions that get statistics: the design's own, and all that the workload compares."""
+        every = dict.fromkeys((*design.group.expressions, *self.view.sample.columns))
         return tuple(expr for expr in every if not isinstance(expr, Column))
 
 

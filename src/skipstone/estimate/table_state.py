@@ -95,7 +95,7 @@ class TableState:
     def layout_options(self) -> Mapping[str, str]:
         """Options of single layouts: as the policy has them, or as in the newest layout."""
         found = self._newest_drift()
-        before = {} if found is None else _options_of(found.record)
+        before = {} if found is None else found.record.options
         return {**before, **self.policy.layout_options}
 
     @property
@@ -112,10 +112,6 @@ class TableState:
     def _newest_drift(self) -> LayoutDrift | None:
         known = self.layouts
         return next((each for each in known.drifts if each.record.id == known.newest_id), None)
-
-
-def _options_of(record: LayoutRecord) -> dict[str, str]:
-    return {"curve": record.curve} if record.parameters.get("curve") else {}
 
 
 def table_state(

@@ -14,21 +14,21 @@ from collections.abc import Callable
 import pyarrow.compute as pc
 
 from skipstone.layout.filtered import atoms_of, subjects
-from skipstone.layout.sample import Fitting
+from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.predicate.expr import Column, Comparison, Expr, IsNull, Literal, Not, is_opaque
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import MOST_VALUES, Feature
 
-__all__ = ["additional_features", "asked_for", "hidden"]
+__all__ = ["additional_features", "atoms_needing_bits", "needs_feature_bit"]
 
 _MOST = 32
 _RANGE = ("<", "<=", ">", ">=")
 
 
-def hidden(fitting: Fitting) -> Callable[[Expr], bool]:
+def needs_feature_bit(sample: Sample, queries: WorkloadView) -> Callable[[Expr], bool]:
     """Whether bounds and value sets of the sample's columns and expressions cannot tell a predicate."""
-    about = {fitting.workload.atoms[number]: key for number, key in subjects(fitting).items()}
-    values = {key: pc.count_distinct(column).as_py() for key, column in fitting.sample.columns.items()}
+    about = {queries.atoms[number]: key for number, key in subjects(sample, queries).items()}
+    values = {key: pc.count_distinct(column).as_py() for key, column in sample.columns.items()}
 
     def decide(predicate: Expr) -> bool:
         if (
@@ -45,18 +45,18 @@ def hidden(fitting: Fitting) -> Callable[[Expr], bool]:
     return decide
 
 
-def asked_for(fitting: Fitting) -> list[int]:
-    """The numbers of the workload's hidden atoms, those that most queries ask for first."""
+def atoms_needing_bits(sample: Sample, queries: WorkloadView) -> list[int]:
+    """The numbers of the atoms that need a feature bit, those that most queries ask for first."""
     weights: dict[int, float] = defaultdict(float)
-    for formula, weight in zip(fitting.workload.formulas, fitting.workload.weights.tolist(), strict=True):
+    for formula, weight in zip(queries.formulas, queries.weights.tolist(), strict=True):
         for atom in atoms_of(formula):
             weights[atom] += weight
-    is_hidden, atoms = hidden(fitting), fitting.workload.atoms
+    needs_bit, atoms = needs_feature_bit(sample, queries), queries.atoms
     ordered = sorted(weights, key=lambda atom: (-weights[atom], atom))
-    return [atom for atom in ordered if not is_opaque(atoms[atom]) and is_hidden(atoms[atom])]
+    return [atom for atom in ordered if not is_opaque(atoms[atom]) and needs_bit(atoms[atom])]
 
 
-def additional_features(fitting: Fitting) -> tuple[Feature, ...]:
-    """The hidden atoms of the workload that most queries ask for."""
-    found = (fitting.workload.atoms[atom] for atom in asked_for(fitting)[:_MOST])
+def additional_features(sample: Sample, queries: WorkloadView) -> tuple[Feature, ...]:
+    """The atoms that need a feature bit and that most queries ask for."""
+    found = (queries.atoms[atom] for atom in atoms_needing_bits(sample, queries)[:_MOST])
     return tuple(Feature(atom, to_sql(atom)) for atom in found)

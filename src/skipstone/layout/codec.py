@@ -12,6 +12,7 @@ from skipstone.layout.assignment import (
     Dimension,
     Grid,
     Node,
+    Part,
     Partitioned,
     Split,
     Tree,
@@ -78,9 +79,16 @@ def assignment_from_json(data: dict[str, Any]) -> Assignment:
         case "partitioned":
             by = from_json(data["by"])
             values = tuple(_read_value(value, by) for value in data["values"])
-            return Partitioned(by, values, tuple(assignment_from_json(part) for part in data["parts"]))
+            return Partitioned(by, values, tuple(_read_part(part) for part in data["parts"]))
         case kind:
             raise ValueError(f"an assignment of unknown kind {kind}")
+
+
+def _read_part(data: dict[str, Any]) -> Part:
+    found = assignment_from_json(data)
+    if not isinstance(found, Partitioned):
+        return found
+    raise ValueError("horizontal partitions are not nested")
 
 
 def _node(node: Node) -> Any:

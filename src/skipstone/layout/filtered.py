@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from skipstone.layout.formulas import holds
-from skipstone.layout.sample import Fitting, Formula
+from skipstone.layout.sample import Formula, Sample, WorkloadView
 from skipstone.predicate.expr import Expr, type_of, walk
 from skipstone.pruning.value_sets import only_about
 
@@ -19,18 +19,18 @@ __all__ = ["atoms_of", "most_filtered", "sort_keys", "subjects"]
 _ROWS = 4_000
 
 
-def subjects(fitting: Fitting, used: Set[int] | None = None) -> dict[int, Expr]:
+def subjects(sample: Sample, queries: WorkloadView, used: Set[int] | None = None) -> dict[int, Expr]:
     """Atoms that are about exactly one of the sample's columns or expressions, and which that is.
 
     ``month(d) = 3`` is about ``month(d)`` where the sample has it, and not about ``d``. With ``used`` only
     these atoms are looked at.
     """
     keys = sorted(
-        (key for key in fitting.sample.columns if type_of(key).ordered),
+        (key for key in sample.columns if type_of(key).ordered),
         key=lambda key: -sum(1 for _ in walk(key)),
     )
     found = {}
-    for number, atom in enumerate(fitting.workload.atoms):
+    for number, atom in enumerate(queries.atoms):
         if used is not None and number not in used:
             continue
         key = next((key for key in keys if only_about(atom, key)), None)
@@ -39,13 +39,13 @@ def subjects(fitting: Fitting, used: Set[int] | None = None) -> dict[int, Expr]:
     return found
 
 
-def most_filtered(fitting: Fitting) -> tuple[tuple[Expr, float], ...]:
+def most_filtered(sample: Sample, queries: WorkloadView) -> tuple[tuple[Expr, float], ...]:
     """Columns with the weight of rows that they let the workload rule out, the most useful first."""
-    bits = fitting.sample.bits
+    bits = sample.bits
     some = bits[:: max(1, len(bits) // _ROWS)]
-    about = subjects(fitting)
+    about = subjects(sample, queries)
     scores: dict[Expr, float] = {}
-    for formula, weight in zip(fitting.workload.formulas, fitting.workload.weights, strict=True):
+    for formula, weight in zip(queries.formulas, queries.weights, strict=True):
         for key in {about[atom]: None for atom in sorted(atoms_of(formula)) if atom in about}:
             share = holds(_only(formula, key, about), some).mean() if len(some) else 1.0
             if share < 1.0:
@@ -53,9 +53,9 @@ def most_filtered(fitting: Fitting) -> tuple[tuple[Expr, float], ...]:
     return tuple(sorted(scores.items(), key=lambda item: -item[1]))
 
 
-def sort_keys(fitting: Fitting, most: int = 3) -> tuple[Expr, ...]:
+def sort_keys(sample: Sample, queries: WorkloadView, most: int = 3) -> tuple[Expr, ...]:
     """What to sort the rows of a block by, so that row groups and pages can be skipped too."""
-    return tuple(key for key, _ in most_filtered(fitting)[:most])
+    return tuple(key for key, _ in most_filtered(sample, queries)[:most])
 
 
 def atoms_of(formula: Formula) -> set[int]:

@@ -17,16 +17,19 @@ import numpy.typing as npt
 
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Dimension, Grid, Numbers
-from skipstone.layout.contract import Fitted, in_partitions
+from skipstone.layout.contract import ColumnGroup, Design, Needs, needed_workload
 from skipstone.layout.filtered import most_filtered
+from skipstone.layout.in_partitions import in_partitions
+from skipstone.layout.named_columns import named_columns
+from skipstone.layout.own_options import names, option, whole_number
 from skipstone.layout.quantiles import bucket_numbers, dimension
 from skipstone.layout.ranks import rank
-from skipstone.layout.sample import Fitting
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.zcurve import affordable_bits
 from skipstone.predicate.expr import Column, Expr
 from skipstone.predicate.render import to_sql
 
-__all__ = ["Curve", "GridLayout", "choose_columns", "cut_into_blocks", "share_buckets"]
+__all__ = ["Curve", "GridLayout", "GridOptions", "cut_into_blocks", "share_buckets"]
 
 Curve = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.uint64]]
 """Places of points along a curve, given their coordinates and the bits of each."""
@@ -34,58 +37,81 @@ Curve = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.uint64]]
 MOST_CELLS = 1 << 18
 _CELLS_PER_BLOCK = 8
 _MOST_COLUMNS = 4
+_MOST_GIVEN = 6
+"""With more columns there would be many more cells than are wanted, for each has buckets for NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridOptions:
+    """``columns`` are those to cut by, as names or as expressions; without them those that the workload
+    filters on most, at most ``most_columns``.
+    """
+
+    columns: tuple[str | Expr, ...] = option((), names)
+    most_columns: int | None = option(None, whole_number)
+
+    def __post_init__(self) -> None:
+        """Refuse more columns than a grid can have."""
+        if len(self.columns) > _MOST_GIVEN:
+            raise SkipstoneError(
+                f"A grid has at most {_MOST_GIVEN} columns, and {len(self.columns)} are named."
+            )
+        if self.most_columns is not None and not 1 <= self.most_columns <= _MOST_GIVEN:
+            raise SkipstoneError(
+                f"most_columns must be a number from 1 to {_MOST_GIVEN}, and it is {self.most_columns}."
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class GridLayout:
-    """A layout by a curve over buckets; without a curve cells stay in the order of the columns.
-
-    ``columns`` are chosen from the workload when none are given. ``cells_per_block`` is 1 for composite
-    ranges, whose cells are meant to be the blocks.
-    """
+    """A layout by a curve over buckets; without a curve cells stay in the order of the columns."""
 
     name: str
     curve: Curve | None
-    columns: tuple[Expr, ...] = ()
     most_columns: int = _MOST_COLUMNS
-    cells_per_block: int = _CELLS_PER_BLOCK
 
-    def fit(self, fitting: Fitting) -> Fitted:
+    @property
+    def options(self) -> type[GridOptions]:
+        """Which columns to cut by."""
+        return GridOptions
+
+    def needs(self, options: GridOptions) -> Needs:
+        """Queries that tell the columns, or the columns that are named."""
+        return Needs(workload=not options.columns, all_columns=bool(options.columns))
+
+    def fit(self, view: TableView, workload: FitWorkload | None, options: GridOptions) -> Design:
         """Choose columns once, and a grid inside each horizontal partition."""
-        chosen = choose_columns(fitting, self.columns, self.most_columns)
-        return in_partitions(fitting, lambda part: self._fit(part, chosen))
+        columns = named_columns(options.columns, view)
+        if not columns:
+            filtered = most_filtered(view.sample, needed_workload(workload, self.name).queries)
+            columns = tuple(key for key, _ in filtered[: options.most_columns or self.most_columns])
+        if not columns:
+            raise SkipstoneError("No query of the workload compares an ordered column with a constant.")
+        return in_partitions(view, lambda part, _: self._fit(part, columns))
 
-    def _fit(self, fitting: Fitting, columns: Sequence[Expr]) -> Fitted:
-        sample = fitting.sample
-        blocks = max(1, round(len(sample) * sample.scale / fitting.block_rows))
+    def _fit(self, view: TableView, columns: Sequence[Expr]) -> Design:
+        sample = view.sample
         ranked = [rank(sample.columns[column]) for column in columns]
-        wanted = min(MOST_CELLS, self.cells_per_block * blocks)
+        # The cells of a composite range are meant to be the blocks.
+        cells_per_block = 1 if self.curve is None and len(columns) > 1 else _CELLS_PER_BLOCK
+        wanted = min(MOST_CELLS, cells_per_block * view.blocks)
         buckets = share_buckets(wanted, [max(1, len(column.array)) for column in ranked])
         dimensions = tuple(
             dimension(column, sample.columns[column], count)
             for column, count in zip(columns, buckets, strict=True)
         )
         numbers = [bucket_numbers(*pair) for pair in zip(dimensions, ranked, strict=True)]
-        grid = _gathered(dimensions, numbers, blocks, self.curve)
         names = [to_sql(column) for column in columns]
-        return Fitted(
-            assignment=grid,
+        group = ColumnGroup(
+            assignment=_gathered(dimensions, numbers, view.blocks, self.curve),
             sort=tuple(columns),
             expressions=tuple(column for column in columns if not isinstance(column, Column)),
+        )
+        return Design(
+            (group,),
             parameters={"columns": names, "buckets": [each.buckets for each in dimensions]},
             note=f"by {', '.join(names)}",
         )
-
-
-def choose_columns(fitting: Fitting, columns: Sequence[Expr], most: int) -> tuple[Expr, ...]:
-    """The given columns, else the most filtered ones."""
-    for column in columns:
-        if column not in fitting.sample.columns:
-            raise SkipstoneError(f"{to_sql(column)} is not among the sampled columns, or has no order.")
-    chosen = tuple(columns) or tuple(key for key, _ in most_filtered(fitting)[:most])
-    if not chosen:
-        raise SkipstoneError("No query of the workload compares an ordered column with a constant.")
-    return chosen
 
 
 def share_buckets(cells: int, values: Sequence[int]) -> list[int]:
@@ -96,11 +122,11 @@ def share_buckets(cells: int, values: Sequence[int]) -> list[int]:
     """
     buckets = [1] * len(values)
     left, room = list(range(len(values))), float(cells)
-    for place in sorted(left, key=lambda place: values[place]):
+    for index in sorted(left, key=lambda index: values[index]):
         share = room ** (1 / len(left))
-        buckets[place] = max(1, min(values[place], int(share + 1e-9)))
-        room /= buckets[place]
-        left.remove(place)
+        buckets[index] = max(1, min(values[index], int(share + 1e-9)))
+        room /= buckets[index]
+        left.remove(index)
     return buckets
 
 

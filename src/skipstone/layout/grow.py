@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.layout.assignment import MOST_DEPTH
 from skipstone.layout.cooccurrence import Bits, Counted, Groups, Places
 from skipstone.layout.formulas import Conjunctions
 
@@ -36,7 +37,7 @@ class Limits:
     smallest: float
     largest: float
     leaves: int = 1 << 30
-    depth: int = 200
+    depth: int = MOST_DEPTH
 
 
 @dataclass(slots=True)

@@ -22,8 +22,9 @@ from skipstone.layout.grid import MOST_CELLS, cut_into_blocks
 from skipstone.layout.numbers import cell_numbers
 from skipstone.layout.quick_scan import QuickScan
 from skipstone.layout.ranks import rank
-from skipstone.layout.sample import Fitting
+from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.sop_clusters import OrderedClusters, coordinates
+from skipstone.layout.table_view import TableView
 from skipstone.predicate.expr import Expr
 from skipstone.pruning.blocks import Feature
 from skipstone.workload.selection import MOST_Z
@@ -40,15 +41,14 @@ _MOST_BITS = MOST_CELLS.bit_length() - 2
 
 
 def measured_bits(
-    fitting: Fitting, axes: Sequence[Axis], features: Sequence[Feature], searched: bool
+    view: TableView, queries: WorkloadView, axes: Sequence[Axis], features: Sequence[Feature], searched: bool
 ) -> Bits:
     """The bits of each axis; without a search all axes get the same.
 
-    There are more than blocks need, so that blocks can be cut evenly. ``features`` are kept beside those of
-    the fitting.
+    There are more than blocks need, so that blocks can be cut evenly. ``features`` are those that are kept.
     """
-    judge = _Judge(fitting, tuple(axes), tuple(dict.fromkeys((*features, *fitting.features))))
-    parts = max(1, len(fitting.sample.partition_values))
+    judge = _Judge(view, queries, tuple(axes), tuple(features))
+    parts = max(1, len(view.sample.partition_values))
     wanted, tried = (
         max(1, math.ceil(math.log2(max(1.0, blocks / parts)))) for blocks in (judge.blocks, judge.judged)
     )
@@ -73,48 +73,51 @@ def _finer(bits: Bits, more: int, room: Sequence[int]) -> Bits:
 
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    fitting: Fitting
+    view: TableView
+    queries: WorkloadView
     axes: tuple[Axis, ...]
     features: tuple[Feature, ...]
 
     @cached_property
     def blocks(self) -> float:
-        sample = self.fitting.sample
-        return len(sample) * sample.scale / self.fitting.block_rows
+        sample = self.view.sample
+        return len(sample) * sample.scale / self.view.block_rows
 
     @cached_property
     def judged(self) -> int:
-        return max(1, min(round(self.blocks), len(self.some.sample) // _ROWS_PER_BLOCK))
+        return max(1, min(round(self.blocks), len(self.some) // _ROWS_PER_BLOCK))
 
     @cached_property
-    def some(self) -> Fitting:
-        """Some of the rows and, drawn by their weight, some of the queries."""
-        sample, view = self.fitting.sample, self.fitting.workload
+    def some(self) -> Sample:
+        """Some of the rows."""
+        sample = self.view.sample
         rows = np.arange(0, len(sample), max(1, len(sample) // _MOST_ROWS))
-        if len(view.filters) > _MOST_QUERIES:
-            random = np.random.default_rng(self.fitting.seed)
-            drawn = random.choice(len(view.filters), _MOST_QUERIES, p=view.weights / view.weights.sum())
-            chosen, counts = np.unique(drawn, return_counts=True)
-            view = replace(
-                view,
-                formulas=tuple(view.formulas[place] for place in chosen),
-                filters=tuple(view.filters[place] for place in chosen),
-                weights=counts.astype(np.float64),
-            )
         return replace(
-            self.fitting,
-            workload=view,
-            sample=replace(
-                sample,
-                bits=sample.bits[rows],
-                columns={key: column.take(pa.array(rows)) for key, column in sample.columns.items()},
-                partition=None if sample.partition is None else sample.partition[rows],
-            ),
+            sample,
+            bits=sample.bits[rows],
+            columns={key: column.take(pa.array(rows)) for key, column in sample.columns.items()},
+            partition=None if sample.partition is None else sample.partition[rows],
+        )
+
+    @cached_property
+    def some_queries(self) -> WorkloadView:
+        """Some of the queries, drawn by their weight."""
+        queries = self.queries
+        if len(queries.filters) <= _MOST_QUERIES:
+            return queries
+        random = np.random.default_rng(self.view.seed)
+        drawn = random.choice(len(queries.filters), _MOST_QUERIES, p=queries.weights / queries.weights.sum())
+        chosen, counts = np.unique(drawn, return_counts=True)
+        return replace(
+            queries,
+            formulas=tuple(queries.formulas[index] for index in chosen),
+            filters=tuple(queries.filters[index] for index in chosen),
+            weights=counts.astype(np.float64),
         )
 
     @cached_property
     def scan(self) -> QuickScan:
-        return QuickScan.of(self.some, self.features)
+        return QuickScan.of(self.some, self.some_queries, self.features)
 
     @cached_property
     def buckets(self) -> list[npt.NDArray[np.int64]]:
@@ -122,9 +125,9 @@ class _Judge:
         found = []
         for axis in self.axes:
             if isinstance(axis, OrderedClusters):
-                found.append(cell_numbers(axis.joined(_FINE), self.some).astype(np.int64))
+                found.append(cell_numbers(axis.joined(_FINE), self.some, self.queries.atoms).astype(np.int64))
             else:
-                found.append(rank(self.some.sample.columns[axis]).codes.astype(np.int64) + 1)
+                found.append(rank(self.some.columns[axis]).codes.astype(np.int64) + 1)
         return found
 
     @cached_property
@@ -149,5 +152,5 @@ class _Judge:
         """Where the rows come along the curve."""
         shares = zip(self.places, bits, strict=True)
         keys = interleaved([place >> (_FINE - share) for place, share in shares], bits)
-        partition = self.some.sample.partition
+        partition = self.some.partition
         return keys if partition is None else keys | partition.astype(np.int64) << sum(bits)

@@ -6,6 +6,7 @@ so that layouts can be compared without touching the table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,9 +29,9 @@ from skipstone.layout.assignment import (
 from skipstone.layout.pack import pack
 from skipstone.layout.quantiles import bucket_numbers
 from skipstone.layout.ranks import Ranked, rank
-from skipstone.layout.sample import Fitting
+from skipstone.layout.sample import Sample
 from skipstone.layout.simulate import feature_bits
-from skipstone.predicate.evaluate import NotEvaluable, evaluate
+from skipstone.predicate.evaluate import NotEvaluable, evaluate, order_key
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Words
@@ -44,23 +45,24 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HASH_BITS = 24
 
 
-def block_numbers(assignment: Assignment, fitting: Fitting) -> Numbers:
-    """The block of every sampled row."""
-    return _Rows(fitting).numbers(assignment, np.arange(len(fitting.sample)))
+def block_numbers(assignment: Assignment, sample: Sample, atoms: Sequence[Expr] = ()) -> Numbers:
+    """The block of every sampled row; the sample's bits are about these atoms."""
+    return _Rows(sample, tuple(atoms)).numbers(assignment, np.arange(len(sample)))
 
 
-def cell_numbers(dimension: Dimension | Clusters, fitting: Fitting) -> Numbers:
+def cell_numbers(dimension: Dimension | Clusters, sample: Sample, atoms: Sequence[Expr] = ()) -> Numbers:
     """The bucket of every sampled row."""
-    return _Rows(fitting).bucket(dimension, np.arange(len(fitting.sample)))
+    return _Rows(sample, tuple(atoms)).bucket(dimension, np.arange(len(sample)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    fitting: Fitting
+    sample: Sample
+    atoms: tuple[Expr, ...]
 
     @cached_property
-    def places(self) -> dict[Expr, int]:
-        return {atom: place for place, atom in enumerate(self.fitting.workload.atoms)}
+    def numbers_of_atoms(self) -> dict[Expr, int]:
+        return {atom: number for number, atom in enumerate(self.atoms)}
 
     @cached_property
     def ranks(self) -> dict[Expr, Ranked]:
@@ -72,9 +74,9 @@ class _Rows:
 
     def ranked(self, key: Expr) -> Ranked:
         if key not in self.ranks:
-            if key not in self.fitting.sample.columns:
+            if key not in self.sample.columns:
                 raise SkipstoneError(f"The sample has no values of {to_sql(key)}.")
-            self.ranks[key] = rank(self.fitting.sample.columns[key])
+            self.ranks[key] = rank(self.sample.columns[key])
         return self.ranks[key]
 
     def numbers(self, assignment: Assignment, rows: Rows) -> Numbers:
@@ -103,13 +105,13 @@ class _Rows:
     def cut(self, predicate: Expr) -> Bits:
         """The rows for which a cut is TRUE."""
         if predicate not in self.cuts:
-            found = feature_bits(predicate, self.places, self.fitting.sample.bits)
+            found = feature_bits(predicate, self.numbers_of_atoms, self.sample.bits)
             self.cuts[predicate] = self._by_values(predicate) if found is None else found
         return self.cuts[predicate]
 
     def _by_values(self, predicate: Expr) -> Bits:
         """A predicate that is no atom of the workload is evaluated on the distinct values of its column."""
-        for key in self.fitting.sample.columns:
+        for key in self.sample.columns:
             if only_about(predicate, key):
                 column = self.ranked(key)
                 try:
@@ -122,7 +124,8 @@ class _Rows:
     def bucket(self, dimension: Dimension | Clusters, rows: Rows) -> Numbers:
         if isinstance(dimension, Clusters):
             mine = self._entries(dimension.features, dimension.vectors, rows)
-            return np.where(mine >= 0, dimension.bucket_of[mine], dimension.otherwise).astype(np.int32)
+            # What is not among the vectors has the last entry.
+            return np.append(dimension.bucket_of, np.int32(dimension.otherwise))[mine]
         return bucket_numbers(dimension, self.ranked(dimension.expr))[rows]
 
     def _grid(self, grid: Grid, rows: Rows) -> Numbers:
@@ -132,7 +135,7 @@ class _Rows:
         return grid.block_of[cell]
 
     def _entries(self, features: tuple[Expr, ...], vectors: Words, rows: Rows) -> Rows:
-        """Each row's place among the vectors; -1 for a vector that is not among them."""
+        """Each row's index among the vectors; -1 for a vector that is not among them."""
         bits = np.stack([self.cut(feature)[rows] for feature in features], axis=1)
         stacked = np.concatenate([vectors, pack(bits)])
         if stacked.shape[1] == 1:
@@ -147,27 +150,28 @@ class _Rows:
 
     def _vectors(self, vectors: VectorMap, rows: Rows) -> Numbers:
         mine = self._entries(vectors.features, vectors.vectors, rows)
-        ways = vectors.ways[mine].astype(np.int64)
+        # What is not among the vectors has the last entries.
+        ways = np.append(vectors.ways, 1)[mine].astype(np.int64)
+        first = np.append(vectors.first, vectors.otherwise)[mine]
         # Any hash will do: rows only have to be spread evenly.
         inside = (rows.astype(np.uint64) * _MIX >> np.uint64(64 - _HASH_BITS)).astype(np.int64)
         if vectors.spread is None:
-            place = inside * ways >> _HASH_BITS
+            way = inside * ways >> _HASH_BITS
         else:
             bucket, buckets = self.bucket(vectors.spread, rows).astype(np.int64), vectors.spread.buckets
             inside[ways <= buckets] = 0
-            place = ((bucket << _HASH_BITS) + inside) * ways // (buckets << _HASH_BITS)
-        block = vectors.first[mine] + place
-        return np.where(mine >= 0, block, vectors.otherwise).astype(np.int32)
+            way = ((bucket << _HASH_BITS) + inside) * ways // (buckets << _HASH_BITS)
+        return (first + way).astype(np.int32)
 
     def _partitions(self, assignment: Partitioned, rows: Rows) -> Numbers:
-        sample = self.fitting.sample
+        sample = self.sample
         if sample.partition is None:
             raise SkipstoneError(f"The sample was drawn without the partition {to_sql(assignment.by)}.")
-        place = {value: number for number, value in enumerate(sample.partition_values)}
+        index = {order_key(value): number for number, value in enumerate(sample.partition_values)}
         out: Numbers = np.full(len(rows), assignment.blocks - 1, np.int32)
         start = 0
         for value, part in zip(assignment.values, assignment.parts, strict=True):
-            mine = np.flatnonzero(sample.partition[rows] == place.get(value, -1))
+            mine = np.flatnonzero(sample.partition[rows] == index.get(order_key(value), -1))
             out[mine] = start + self.numbers(part, rows[mine])
             start += blocks_of(part)
         return out

@@ -28,16 +28,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skipstone.errors import SkipstoneError
-from skipstone.layout.additional import asked_for, hidden
+from skipstone.layout.additional import atoms_needing_bits, needs_feature_bit
 from skipstone.layout.assignment import Assignment, Node, Partitioned, Split, Tree
-from skipstone.layout.contract import Fitted, in_partitions
+from skipstone.layout.contract import ColumnGroup, Design, Needs, needed_workload
 from skipstone.layout.cooccurrence import Bits, group_predicates
 from skipstone.layout.filtered import most_filtered, subjects
 from skipstone.layout.formulas import compile_formulas
 from skipstone.layout.grow import Branch, Limits, grow
+from skipstone.layout.in_partitions import in_partitions
+from skipstone.layout.own_options import NoOptions
 from skipstone.layout.quantiles import bounds, places_of
 from skipstone.layout.ranks import rank
-from skipstone.layout.sample import Fitting
+from skipstone.layout.sample import Sample, WorkloadView
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.predicate.expr import (
     Column,
     Comparison,
@@ -69,40 +72,56 @@ class QdTree:
     ranges: int = _RANGES
     balanced: bool = False
 
-    def fit(self, fitting: Fitting) -> Fitted:
+    @property
+    def options(self) -> type[NoOptions]:
+        """None."""
+        return NoOptions
+
+    def needs(self, options: NoOptions) -> Needs:
+        """Queries."""
+        return Needs(workload=True)
+
+    def fit(self, view: TableView, workload: FitWorkload | None, options: NoOptions) -> Design:
         """Fit a tree, or one inside each horizontal partition."""
-        if not any(not is_opaque(atom) for atom in fitting.workload.atoms):
+        sample, queries = view.sample, needed_workload(workload, self.name).queries
+        if not any(not is_opaque(atom) for atom in queries.atoms):
             raise SkipstoneError("No query of the workload has a filter that a qd-tree can cut by.")
-        useful = tuple(key for key, _ in most_filtered(fitting))
-        keys = tuple(dict.fromkeys([*useful, *subjects(fitting).values()]))
-        fitted = in_partitions(fitting, lambda part: self._fit(part, keys))
-        return replace(
-            fitted,
+        useful = tuple(key for key, _ in most_filtered(sample, queries))
+        keys = tuple(dict.fromkeys([*useful, *subjects(sample, queries).values()]))
+        design = in_partitions(view, lambda part, _: self._fit(part, queries, keys))
+        cuts = list(_cuts(design.group.assignment))
+        group = replace(
+            design.group,
             sort=useful[:_SORT_COLUMNS],
-            features=_features(fitting, fitted),
+            features=_features(sample, queries, cuts),
             expressions=tuple(key for key in keys if not isinstance(key, Column)),
         )
+        candidates = design.parameters.get("candidates", 0)
+        return Design(
+            (group,),
+            parameters={**design.parameters, "cuts": len(cuts)},
+            note=f"{len(cuts):,} {'cut' if len(cuts) == 1 else 'cuts'} out of {candidates:,} candidates",
+        )
 
-    def _fit(self, fitting: Fitting, keys: Sequence[Expr]) -> Fitted:
-        workload = fitting.workload
-        cuts, bits, preferred = _candidates(fitting, keys if self.ranges > 1 else (), self.ranges)
+    def _fit(self, view: TableView, queries: WorkloadView, keys: Sequence[Expr]) -> Design:
+        cuts, bits, preferred = _candidates(
+            view.sample, queries, keys if self.ranges > 1 else (), self.ranges
+        )
         groups = group_predicates(bits, [columns_of(cut) for cut in cuts])
-        queries = compile_formulas(workload.formulas, len(workload.atoms))
-        grown = grow(groups, queries, workload.weights, self._limits(fitting), np.array(preferred, np.int64))
-        return Fitted(
-            assignment=Tree(_tree(grown.root, cuts), len(grown.leaves)),
-            parameters={"cuts": len(cuts), "ranges": self.ranges, "balanced": self.balanced},
-            note=f"cuts out of {len(cuts)} candidates",
+        formulas = compile_formulas(queries.formulas, len(queries.atoms))
+        grown = grow(groups, formulas, queries.weights, self._limits(view), np.array(preferred, np.int64))
+        return Design(
+            (ColumnGroup(Tree(_tree(grown.root, cuts), len(grown.leaves))),),
+            parameters={"candidates": len(cuts), "ranges": self.ranges, "balanced": self.balanced},
         )
 
-    def _limits(self, fitting: Fitting) -> Limits:
-        rows = fitting.block_rows / fitting.sample.scale
-        largest = (
-            4 * rows if fitting.max_block_rows is None else fitting.max_block_rows / fitting.sample.scale
-        )
+    def _limits(self, view: TableView) -> Limits:
+        scale = view.sample.scale
+        rows = view.block_rows / scale
+        largest = 4 * rows if view.max_block_rows is None else view.max_block_rows / scale
         if self.balanced:
             return Limits(max(1.0, rows / 2), largest)
-        budget = max(1, round(len(fitting.sample) / max(rows, 1e-9)))
+        budget = max(1, round(len(view.sample) / max(rows, 1e-9)))
         return Limits(max(1.0, rows / 4), largest, budget)
 
 
@@ -110,15 +129,15 @@ QDTREE = QdTree()
 
 
 def _candidates(
-    fitting: Fitting, keys: Sequence[Expr], ranges: int
+    sample: Sample, queries: WorkloadView, keys: Sequence[Expr], ranges: int
 ) -> tuple[list[Expr], list[Bits], list[int]]:
     """Cuts, their bits, and the numbers of the ranges on the most filtered column."""
-    cuts: list[Expr] = list(fitting.workload.atoms)
-    bits = [np.ascontiguousarray(fitting.sample.bits[:, place]) for place in range(len(cuts))]
+    cuts: list[Expr] = list(queries.atoms)
+    bits = [np.ascontiguousarray(sample.bits[:, atom]) for atom in range(len(cuts))]
     known = set(cuts)
     preferred: list[int] = []
     for order, key in enumerate(keys):
-        column = rank(fitting.sample.columns[key])
+        column = rank(sample.columns[key])
         values = bounds(column, ranges)
         for value, place in zip(values, places_of(values, column), strict=True):
             cut = Comparison("<", key, Literal(value, type_of(key)))
@@ -127,18 +146,18 @@ def _candidates(
                 cuts.append(cut)
                 if order == 0:
                     preferred.append(len(cuts) - 1)
-    for atoms in _unions(fitting):
+    for atoms in _unions(sample, queries):
         cuts.append(Or(tuple(cuts[atom] for atom in atoms)))
-        bits.append(np.logical_or.reduce(fitting.sample.bits[:, atoms], axis=1, dtype=np.bool_))
+        bits.append(np.logical_or.reduce(sample.bits[:, atoms], axis=1, dtype=np.bool_))
     return cuts, bits, preferred
 
 
-def _unions(fitting: Fitting) -> Iterator[list[int]]:
+def _unions(sample: Sample, queries: WorkloadView) -> Iterator[list[int]]:
     """Of the patterns on a column that only their own bits can tell: the 2, 4, 8, ... most asked for."""
     groups: dict[frozenset[Column], list[int]] = {}
-    for atom in asked_for(fitting):
-        if isinstance(fitting.workload.atoms[atom], Like | Match):
-            groups.setdefault(columns_of(fitting.workload.atoms[atom]), []).append(atom)
+    for atom in atoms_needing_bits(sample, queries):
+        if isinstance(queries.atoms[atom], Like | Match):
+            groups.setdefault(columns_of(queries.atoms[atom]), []).append(atom)
     for group in groups.values():
         most = min(len(group), _MOST_UNITED)
         sizes = {min(1 << power, most) for power in range(1, _MOST_UNITED.bit_length())}
@@ -163,13 +182,12 @@ def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:
     return done[0]
 
 
-def _features(fitting: Fitting, fitted: Fitted) -> tuple[Feature, ...]:
+def _features(sample: Sample, queries: WorkloadView, cuts: Sequence[Expr]) -> tuple[Feature, ...]:
     """Cuts that bounds and value sets cannot tell, the most used first."""
-    is_hidden = hidden(fitting)
-    used = Counter(_cuts(fitted.assignment))
-    chosen = [cut for cut, _ in used.most_common() if is_hidden(cut)]
+    needs_bit = needs_feature_bit(sample, queries)
+    chosen = [cut for cut, _ in Counter(cuts).most_common() if needs_bit(cut)]
     # Nothing but their own bit tells how two columns compare, so these atoms are kept even if unused.
-    pairs = [atom for atom in fitting.workload.atoms if len(columns_of(atom)) > 1 and not is_opaque(atom)]
+    pairs = [atom for atom in queries.atoms if len(columns_of(atom)) > 1 and not is_opaque(atom)]
     every = dict.fromkeys([*chosen, *pairs])
     return tuple(Feature(cut, to_sql(cut)) for cut in list(every)[:_MOST_FEATURES])
 

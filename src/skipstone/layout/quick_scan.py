@@ -29,7 +29,7 @@ from skipstone.layout.filtered import atoms_of, subjects
 from skipstone.layout.formulas import Conjunctions, compile_formulas
 from skipstone.layout.pack import pack
 from skipstone.layout.ranks import Ranked, rank
-from skipstone.layout.sample import Fitting, Formula
+from skipstone.layout.sample import Formula, Sample, WorkloadView
 from skipstone.layout.simulate import feature_bits
 from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import And, Comparison, Expr, In, Literal, Or, Value, type_of
@@ -71,10 +71,10 @@ class QuickScan:
     flagged: Places
 
     @classmethod
-    def of(cls, fitting: Fitting, features: Sequence[Feature]) -> QuickScan:
-        """Prepare the rows and queries of a fitting; ``features`` are those that are kept."""
-        view, bits = fitting.workload, fitting.sample.bits
-        places = {atom: place for place, atom in enumerate(view.atoms)}
+    def of(cls, sample: Sample, queries: WorkloadView, features: Sequence[Feature]) -> QuickScan:
+        """Prepare the rows and the queries; ``features`` are those that are kept."""
+        bits = sample.bits
+        places = {atom: place for place, atom in enumerate(queries.atoms)}
         flags: dict[int, Bits] = {}
         numbers: dict[Expr, int] = {}
         for feature in features:
@@ -85,14 +85,13 @@ class QuickScan:
                 if isinstance(feature.predicate, And | Or):
                     numbers[feature.predicate] = number
                 flags[number] = rows
-        formulas = [
-            _with(pair[0], pair[1], numbers) for pair in zip(view.formulas, view.filters, strict=True)
-        ]
+        pairs = zip(queries.formulas, queries.filters, strict=True)
+        formulas = [_with(formula, filter_, numbers) for formula, filter_ in pairs]
         table = np.stack(list(flags.values()), axis=1) if flags else np.zeros((len(bits), 0), np.bool_)
         return cls(
             compile_formulas(formulas, len(places) + len(numbers)),
-            view.weights,
-            tuple(_subjects(fitting, {atom for formula in formulas for atom in atoms_of(formula)})),
+            queries.weights,
+            tuple(_subjects(sample, queries, {atom for formula in formulas for atom in atoms_of(formula)})),
             pack(table),
             np.array(list(flags), np.int64),
         )
@@ -117,17 +116,17 @@ def _with(formula: Formula, filter_: Expr, numbers: dict[Expr, int]) -> Formula:
     return ("and", (formula, *more)) if more else formula
 
 
-def _subjects(fitting: Fitting, used: Set[int]) -> list[_Subject]:
+def _subjects(sample: Sample, queries: WorkloadView, used: Set[int]) -> list[_Subject]:
     about: dict[Expr, list[int]] = {}
-    for atom, key in subjects(fitting, used).items():
+    for atom, key in subjects(sample, queries, used).items():
         about.setdefault(key, []).append(atom)
     found = []
     for key, atoms in about.items():
-        column = rank(fitting.sample.columns[key])
-        bits = fitting.sample.bits[:, atoms]
+        column = rank(sample.columns[key])
+        bits = sample.bits[:, atoms]
         place_of = _places(column)
         ends = [
-            _ends(fitting.workload.atoms[atom], key, column, place_of, bits[:, place])
+            _ends(queries.atoms[atom], key, column, place_of, bits[:, place])
             for place, atom in enumerate(atoms)
         ]
         values, masks = _values(key, column, bits)

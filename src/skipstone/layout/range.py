@@ -7,16 +7,8 @@ as many ranges as the others and a block is one combination of ranges.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from skipstone.layout.grid import GridLayout
-from skipstone.predicate.expr import Expr
 
-__all__ = ["RANGE", "composite_range"]
+__all__ = ["RANGE"]
 
 RANGE = GridLayout("range", None, most_columns=1)
-
-
-def composite_range(columns: Sequence[Expr]) -> GridLayout:
-    """Ranges of one or several given columns."""
-    return GridLayout("range", None, tuple(columns), cells_per_block=8 if len(columns) == 1 else 1)

@@ -1,4 +1,4 @@
-"""What layouts are fitted on: a reduced view of the data and of the workload.
+"""Sampled rows of a table, and the queries of a workload as formulas over what is known of these rows.
 
 Spark evaluates every atom of the workload on every sampled row, so fitting works on bits and columns and
 never evaluates a predicate itself.
@@ -7,7 +7,7 @@ never evaluates a predicate itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skipstone.predicate.expr import Expr, Value, type_of
-from skipstone.pruning.blocks import MOST_VALUES, SET_KINDS, Feature
+from skipstone.pruning.blocks import MOST_VALUES, SET_KINDS
 
-__all__ = ["Drawn", "Fitting", "Formula", "Sample", "WorkloadView"]
+__all__ = ["Drawn", "Formula", "Sample", "WorkloadView"]
 
 Formula = int | bool | tuple[str, tuple["Formula", ...]]
 """A filter over atoms: an atom's number, ``True`` for a part that is not understood (it may always hold),
@@ -42,10 +42,11 @@ class WorkloadView:
 class Sample:
     """Rows drawn from a table. ``scale`` is how many rows of the table one sampled row stands for.
 
-    ``bits[i, j]`` tells whether atom j is TRUE for row i. ``columns`` holds, for the columns and kept
-    expressions that the workload filters on, the rows' values in the Arrow types of block statistics.
-    ``partition`` is each row's place in ``partition_values``, when there are horizontal partitions by
-    ``partition_by``; a row of none of these values has a place behind the last.
+    ``bits[i, j]`` tells whether atom j is TRUE for row i. ``columns`` holds, for the columns and expressions
+    that the workload filters on, and for all columns if a layout needs them, the rows' values in the Arrow
+    types of block statistics. ``partition`` is the index of each row's value in ``partition_values``, when
+    there are horizontal partitions by ``partition_by``; a row of none of these values has an index behind
+    the last.
     """
 
     bits: npt.NDArray[np.bool_]
@@ -69,28 +70,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """A sample, and the file that each of its rows lies in, as a place in ``file_paths``."""
+    """A sample, and the file that each of its rows lies in, as an index into ``file_paths``."""
 
     sample: Sample
     file_of: npt.NDArray[np.int32]
     file_paths: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitting:
-    """What to fit: the sample, the workload, the features that were chosen, and the size of a block.
-
-    ``block_rows`` counts rows of the table, not of the sample. ``feature_weights`` are the numbers of
-    queries that each feature subsumes. ``feature_bits[i, j]`` tells whether row i has feature j. ``curve`` is
-    for layouts that let the user choose one.
-    """
-
-    sample: Sample
-    workload: WorkloadView
-    block_rows: int
-    features: tuple[Feature, ...] = ()
-    feature_weights: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    feature_bits: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
-    max_block_rows: int | None = None
-    seed: int = 0
-    curve: str = "z"

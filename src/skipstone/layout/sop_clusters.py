@@ -17,8 +17,8 @@ from skipstone.layout.assignment import Clusters, Numbers, VectorMap
 from skipstone.layout.balanced_maxskip import cluster
 from skipstone.layout.ordering import order_vectors
 from skipstone.layout.pack import pack
-from skipstone.layout.sample import Fitting
 from skipstone.layout.sop import distinct_vectors, fit_vectors
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.pruning.blocks import Feature
 
 __all__ = ["OrderedClusters", "coordinates", "order_clusters", "ordered_blocks"]
@@ -30,7 +30,7 @@ MOST_VECTORS = 3_000
 
 
 def coordinates(rows: npt.ArrayLike, bits: int) -> npt.NDArray[np.int64]:
-    """The place of each bucket by the share of rows before its middle, in ``bits`` bits.
+    """The coordinate of each bucket by the share of rows before its middle, in ``bits`` bits.
 
     >>> coordinates([1, 1, 5, 1], 3).tolist()
     [0, 1, 4, 7]
@@ -88,16 +88,16 @@ def order_clusters(features: Sequence[Feature], weights: Floats, bits: Bits) -> 
     return OrderedClusters(tuple(features[:count]), weights[:count], vectors, rows, place[mine])
 
 
-def ordered_blocks(fitting: Fitting) -> VectorMap:
-    """Blocks by the fitting's features alone, numbered such that neighbours share bits."""
-    vectors, counts = distinct_vectors(fitting.feature_bits)
-    found = fit_vectors(fitting, vectors, counts * fitting.sample.scale, None)
+def ordered_blocks(view: TableView, workload: FitWorkload) -> VectorMap:
+    """Blocks by the workload's features alone, numbered such that neighbours share bits."""
+    vectors, counts = distinct_vectors(workload.feature_bits)
+    found = fit_vectors(view, workload, vectors, counts * view.sample.scale, None)
     first, mine = np.unique(found.first, return_inverse=True)
     unions = np.zeros((len(first), vectors.shape[1]), np.bool_)
     np.logical_or.at(unions, mine, vectors)
     ways: Numbers = np.ones(len(first), np.int32)
     np.maximum.at(ways, mine, found.ways)
-    order = order_vectors(unions, fitting.feature_weights)
+    order = order_vectors(unions, workload.feature_weights)
     start: Numbers = np.empty(len(first), np.int32)
     start[order] = np.cumsum(ways[order]) - ways[order]
     own = int(np.searchsorted(first, found.otherwise, side="right")) - 1

@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skipstone.predicate.admitted import admitted
+from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import And, Column, Expr, Or, columns_of
 from skipstone.pruning.context import Context, Parts
 from skipstone.pruning.masks import Mask, both, either
 from skipstone.pruning.reasons import Code
-from skipstone.pruning.ruled_out import Finding
+from skipstone.pruning.ruled_out import RuledOut
 from skipstone.pruning.rules import Rules
 
 __all__ = ["DEPTH", "Alternatives"]
@@ -46,11 +46,11 @@ class Alternatives:
     _more: bool = False
     """Whether this round left out anything that the next one would look at."""
 
-    def judge(self, top: Context) -> Iterator[Finding]:
+    def judge(self, top: Context) -> Iterator[RuledOut]:
         """What the ORs of a filter rule out, first by themselves and then in ever more context."""
         ors = self._worthwhile(top.fresh)
         for part in ors:
-            yield Finding(self._or_alone(part), Code.COMBINED, None, part)
+            yield RuledOut(self._or_alone(part), Code.COMBINED, None, part)
         for depth in range(1, DEPTH + 1):
             self._more = False
             for place, part in enumerate(ors):
@@ -61,14 +61,14 @@ class Alternatives:
                 mask = self._every_branch(part, top, ors[place + 1 :], depth)
                 if self.rules.budget.refused:
                     self.curtailed[part] = None
-                yield Finding(mask, Code.COMBINED, None, part)
+                yield RuledOut(mask, Code.COMBINED, None, part)
             if not self._more or self.curtailed:
                 return
 
     def _worthwhile(self, parts: Parts) -> tuple[Or, ...]:
         """The ORs, but for those over one expression, which are atoms, where no feature could say more."""
         features = bool(self.rules.scope.blocks.features)
-        return tuple(part for part in parts if isinstance(part, Or) and (features or not admitted(part)))
+        return tuple(part for part in parts if isinstance(part, Or) and (features or not allows(part)))
 
     def _or_alone(self, part: Or) -> Mask:
         mask: Mask = True
@@ -91,10 +91,10 @@ class Alternatives:
     def _by_rules(self, context: Context, *, features: bool = True) -> Mask:
         mask: Mask = False
         for part in context.fresh:
-            for finding in self.rules.atom(part):
-                mask = either(mask, finding.mask)
-        for finding in self.rules.together(context, features=features):
-            mask = either(mask, finding.mask)
+            for found in self.rules.atom(part):
+                mask = either(mask, found.cannot_match)
+        for found in self.rules.together(context, features=features):
+            mask = either(mask, found.cannot_match)
         return mask
 
     def _every_branch(self, part: Or, context: Context, later: tuple[Or, ...], depth: int) -> Mask:

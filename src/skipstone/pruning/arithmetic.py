@@ -18,7 +18,7 @@ import numpy as np
 
 from skipstone.predicate.expr import Call, type_of
 from skipstone.predicate.types import Kind, Type
-from skipstone.pruning.bound_arrays import MAX, MIN, Edge, Numbers
+from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, Numbers
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.masks import Flags, Mask, both, compact, either, negated
 
@@ -31,7 +31,7 @@ Sides = tuple[Numbers, Numbers]
 
 
 def sides(bounds: Bounds, limits: tuple[int, int]) -> Sides | None:
-    """Both edges as int64, no wider than the type's limits; None if they are not int64."""
+    """Both bounds as int64, no wider than the type's limits; None if they are not int64."""
     low = np.asarray(MIN) if bounds.low is None else bounds.low
     high = np.asarray(MAX) if bounds.high is None else bounds.high
     if not isinstance(low, np.ndarray) or not isinstance(high, np.ndarray):
@@ -63,7 +63,7 @@ def _exact_sum(left: Numbers, right: Numbers) -> tuple[Numbers, Flags]:
 
 
 def checked(op: str, left: Sides, right: Sides) -> tuple[Numbers, Numbers, Flags]:
-    """Lower and upper edge of the result, and where no corner overflowed."""
+    """Lower and upper bound of the result, and where no corner overflowed."""
     if op == "add":
         (low, fine), (high, fine_too) = _exact_sum(left[0], right[0]), _exact_sum(left[1], right[1])
         return low, high, fine & fine_too
@@ -156,11 +156,11 @@ def _floating(op: str, type: Type, left: Bounds, right: Bounds) -> Bounds | None
 
 
 def _floats(bounds: Bounds, type: Type) -> Sides:
-    """Edges in the precision in which Spark computes."""
+    """Bounds in the precision in which Spark computes."""
     size = np.float32 if type.kind is Kind.FLOAT else np.float64
 
-    def numbers(edge: Edge, unknown: float) -> Numbers:
-        return np.asarray(unknown if edge is None else edge, dtype=size)
+    def numbers(bound: BoundArray, unknown: float) -> Numbers:
+        return np.asarray(unknown if bound is None else bound, dtype=size)
 
     return numbers(bounds.low, -np.inf), numbers(bounds.high, np.inf)
 

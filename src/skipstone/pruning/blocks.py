@@ -43,7 +43,7 @@ class ValueSets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
-    """Statistics of one column or kept expression over all blocks.
+    """Statistics of one column or tracked expression over all blocks.
 
     ``low`` and ``high`` are Arrow arrays: bool for BOOLEAN, int64 for integral and temporal kinds,
     float64, decimal128(38, scale), string, binary. ``nans`` is 0 for types that are not floating.
@@ -69,7 +69,7 @@ class Feature:
 class BlockSet:
     """All blocks of a table. Not slotted: what is derived from it is cached beside its fields.
 
-    ``rows`` is -1 where unknown. ``statistics`` is keyed by normalised columns and kept calls.
+    ``rows`` is -1 where unknown. ``statistics`` is keyed by normalised columns and tracked calls.
     ``unions`` holds the union vectors packed like value sets; a cleared bit in ``union_known``
     means that this feature was never evaluated on that block.
     """
@@ -115,7 +115,7 @@ class BlockSet:
 
     @cached_property
     def value_keys(self) -> tuple[Expr, ...]:
-        """The columns and kept calls that have a value set for any block."""
+        """The columns and tracked calls that have a value set for any block."""
         return tuple(
             key
             for key, statistics in self.statistics.items()

@@ -1,8 +1,8 @@
-"""One end of the bounds of all blocks, ready for comparison.
+"""The lower, or the upper, bounds of all blocks as one array, ready for comparison.
 
-An edge is None where nothing is known of any block, a numpy array for everything that is a number,
-and a :class:`TextEdge` for strings and binary. An unknown bound inside a numeric edge is the least
-(for a lower edge) or greatest (for an upper edge) number of the array, which no comparison below
+A bound array is None where nothing is known of any block, a numpy array for everything that is a number,
+and :class:`TextBounds` for strings and binary. An unknown bound among numbers is the least (of lower
+bounds) or greatest (of upper bounds) number of the array, which no comparison below
 ever concludes from: for 64-bit integers and doubles it is a bound that is trivially true. Decimals
 are unscaled integers: int64 where all of them fit, Python integers otherwise.
 
@@ -21,11 +21,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skipstone.predicate.ranges import Key
 from skipstone.predicate.types import Kind, Type
+from skipstone.predicate.value_ranges import Key
 from skipstone.pruning.masks import Flags, Mask
 
-__all__ = ["MAX", "MIN", "Edge", "Numbers", "TextEdge", "alike", "at_least", "below", "edge", "less", "take"]
+__all__ = [
+    "MAX",
+    "MIN",
+    "BoundArray",
+    "Numbers",
+    "TextBounds",
+    "alike",
+    "at_least",
+    "below",
+    "bound_array",
+    "less",
+    "take",
+]
 
 MIN = -(1 << 63)
 MAX = (1 << 63) - 1
@@ -35,10 +47,10 @@ Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TextEdge:
-    """Strings or binary; null is unknown. ``keys`` is None for edges that were derived.
+class TextBounds:
+    """Strings or binary; null is unknown. ``keys`` is None for bounds that were derived.
 
-    Texts of some of the blocks are not gathered before they are needed: with an ``index``, the edge
+    Texts of some of the blocks are not gathered before they are needed: with an ``index``, the bound
     of block i is ``texts[index[i]]``.
     """
 
@@ -56,15 +68,15 @@ class TextEdge:
         return self.stored.take(pa.array(places if self.index is None else self.index[places]))
 
 
-Edge = Numbers | TextEdge | None
+BoundArray = Numbers | TextBounds | None
 
 
-def edge(bounds: pa.Array, type: Type, *, upper: bool) -> Edge:
-    """The edge that the stored lower or upper bounds of all blocks make."""
+def bound_array(bounds: pa.Array, type: Type, *, upper: bool) -> BoundArray:
+    """The array that the stored lower or upper bounds of all blocks make."""
     if bounds.null_count == len(bounds):
         return None
     if type.kind in (Kind.STRING, Kind.BINARY):
-        return TextEdge(bounds, _text_keys(bounds, upper=upper))
+        return TextBounds(bounds, _text_keys(bounds, upper=upper))
     unknown = MAX if upper else MIN
     if type.kind is Kind.DECIMAL:
         return _unscaled(bounds, type.scale, unknown)
@@ -118,11 +130,11 @@ def _text_keys(bounds: pa.Array, *, upper: bool) -> npt.NDArray[np.uint64]:
     return keys
 
 
-def below(left: Edge, key: Key) -> Mask:
-    """Where the edge is known to be smaller than ``key``."""
+def below(left: BoundArray, key: Key) -> Mask:
+    """Where the bound is known to be smaller than ``key``."""
     if left is None:
         return False
-    if isinstance(left, TextEdge):
+    if isinstance(left, TextBounds):
         return _text_compare(left, key, smaller=True)
     if left.dtype == np.int64:
         assert isinstance(key, int)
@@ -130,11 +142,11 @@ def below(left: Edge, key: Key) -> Mask:
     return np.asarray(left < key, dtype=np.bool_)
 
 
-def at_least(left: Edge, key: Key) -> Mask:
-    """Where the edge is known to be ``key`` or greater."""
+def at_least(left: BoundArray, key: Key) -> Mask:
+    """Where the bound is known to be ``key`` or greater."""
     if left is None:
         return False
-    if isinstance(left, TextEdge):
+    if isinstance(left, TextBounds):
         return _text_compare(left, key, smaller=False)
     if left.dtype == np.int64:
         assert isinstance(key, int)
@@ -142,7 +154,7 @@ def at_least(left: Edge, key: Key) -> Mask:
     return np.asarray(left >= key, dtype=np.bool_)
 
 
-def _text_compare(left: TextEdge, key: Key, *, smaller: bool) -> Mask:
+def _text_compare(left: TextBounds, key: Key, *, smaller: bool) -> Mask:
     compare = pc.less if smaller else pc.greater_equal
     scalar = pa.scalar(key, left.stored.type)
     if left.keys is None:
@@ -156,11 +168,11 @@ def _text_compare(left: TextEdge, key: Key, *, smaller: bool) -> Mask:
     return known
 
 
-def less(left: Edge, right: Edge, *, or_equal: bool = False) -> Mask:
-    """Where, block by block, the left edge is known to be smaller than the right one."""
+def less(left: BoundArray, right: BoundArray, *, or_equal: bool = False) -> Mask:
+    """Where, block by block, the left bound is known to be smaller than the right one."""
     if left is None or right is None:
         return False
-    if isinstance(left, TextEdge) and isinstance(right, TextEdge):
+    if isinstance(left, TextBounds) and isinstance(right, TextBounds):
         return _flags((pc.less_equal if or_equal else pc.less)(left.texts, right.texts))
     assert isinstance(left, np.ndarray)
     assert isinstance(right, np.ndarray)
@@ -173,7 +185,7 @@ def less(left: Edge, right: Edge, *, or_equal: bool = False) -> Mask:
 
 
 def alike(low: Numbers, high: Numbers) -> tuple[Numbers, Numbers]:
-    """Both edges as numbers of one kind, in which unknown is still beyond all others."""
+    """Both as numbers of one kind, in which unknown is still beyond all others."""
     if low.dtype == high.dtype:
         return low, high
     return _unlimited(low), _unlimited(high)
@@ -195,11 +207,11 @@ def _flags(answer: Any) -> Mask:
     return flags
 
 
-def take(some: Edge, index: npt.NDArray[np.intp]) -> Edge:
-    """The edge of some of the blocks."""
-    if isinstance(some, TextEdge):
+def take(some: BoundArray, index: npt.NDArray[np.intp]) -> BoundArray:
+    """The bounds of some of the blocks."""
+    if isinstance(some, TextBounds):
         if isinstance(some.stored, pa.Scalar):
             return some
         keys = None if some.keys is None else some.keys[index]
-        return TextEdge(some.stored, keys, index if some.index is None else some.index[index])
+        return TextBounds(some.stored, keys, index if some.index is None else some.index[index])
     return some if some is None or some.ndim == 0 else some[index]

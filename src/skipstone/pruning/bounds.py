@@ -1,7 +1,7 @@
 """What the rows of every block can make of one scalar expression.
 
 :class:`Bounds` says, per block, whether the expression may be NULL, NaN or an ordinary value, and
-between which edges the ordinary values lie. An expression about which nothing is known may be
+between which bounds the ordinary values lie. An expression about which nothing is known may be
 everything, everywhere.
 """
 
@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skipstone.predicate.expr import Literal
-from skipstone.predicate.ranges import encode
 from skipstone.predicate.types import Kind, Type
-from skipstone.pruning import bound_arrays as edges
+from skipstone.predicate.value_ranges import encode
+from skipstone.pruning import bound_arrays
 from skipstone.pruning.blocks import Counts, Statistics
-from skipstone.pruning.bound_arrays import MAX, MIN, Edge, TextEdge
+from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, TextBounds
 from skipstone.pruning.masks import Mask, both, compact, either, spread, take
 
 __all__ = ["UNKNOWN", "Bounds", "constant", "from_statistics", "hull", "meet", "unknown"]
@@ -30,8 +30,8 @@ __all__ = ["UNKNOWN", "Bounds", "constant", "from_statistics", "hull", "meet", "
 class Bounds:
     """``null``, ``nan``, ``value``: where the expression may be NULL, NaN, an ordinary value."""
 
-    low: Edge
-    high: Edge
+    low: BoundArray
+    high: BoundArray
     null: Mask
     nan: Mask
     value: Mask
@@ -44,7 +44,7 @@ class Bounds:
 
     def take(self, index: npt.NDArray[np.intp]) -> Bounds:
         """The bounds of some of the blocks."""
-        low, high = edges.take(self.low, index), edges.take(self.high, index)
+        low, high = bound_arrays.take(self.low, index), bound_arrays.take(self.high, index)
         return Bounds(low, high, *(take(mask, index) for mask in (self.null, self.nan, self.value)))
 
 
@@ -66,12 +66,12 @@ def constant(literal: Literal) -> Bounds:
         key = encode(literal.value, literal.type)
     except ValueError:
         return unknown(literal.type)
-    edge: Edge
+    same: BoundArray
     if isinstance(key, (str, bytes)):
-        edge = TextEdge(pa.scalar(key))
+        same = TextBounds(pa.scalar(key))
     else:
-        edge = np.asarray(key, dtype=object if isinstance(key, int) and not MIN < key < MAX else None)
-    return Bounds(edge, edge, False, False, True)
+        same = np.asarray(key, dtype=object if isinstance(key, int) and not MIN < key < MAX else None)
+    return Bounds(same, same, False, False, True)
 
 
 def from_statistics(statistics: Statistics, rows: Counts) -> Bounds:
@@ -83,16 +83,16 @@ def from_statistics(statistics: Statistics, rows: Counts) -> Bounds:
     no_value = all_null | (counted & (nans >= 0) & (nulls + nans == rows))
     low = high = None
     if statistics.type.ordered:
-        low, high = _edges(statistics.low, statistics.high, statistics.type)
-        if np.any(damaged := edges.less(high, low)):  # damaged bounds are no bounds
+        low, high = _arrays(statistics.low, statistics.high, statistics.type)
+        if np.any(damaged := bound_arrays.less(high, low)):  # damaged bounds are no bounds
             kept = pa.array(~spread(damaged, len(rows)))
             lows, highs = (pc.if_else(kept, bounds, None) for bounds in (statistics.low, statistics.high))
-            low, high = _edges(lows, highs, statistics.type)
+            low, high = _arrays(lows, highs, statistics.type)
     return Bounds(low, high, compact(nulls != 0), compact((nans != 0) & ~all_null), compact(~no_value))
 
 
-def _edges(low: pa.Array, high: pa.Array, type: Type) -> tuple[Edge, Edge]:
-    return edges.edge(low, type, upper=False), edges.edge(high, type, upper=True)
+def _arrays(low: pa.Array, high: pa.Array, type: Type) -> tuple[BoundArray, BoundArray]:
+    return bound_arrays.bound_array(low, type, upper=False), bound_arrays.bound_array(high, type, upper=True)
 
 
 def meet(left: Bounds, right: Bounds) -> Bounds:
@@ -118,27 +118,27 @@ def hull(choices: list[Bounds]) -> Bounds:
     return Bounds(low, high, null, nan, value)
 
 
-def _tighter(left: Edge, right: Edge, *, greatest: bool) -> Edge:
+def _tighter(left: BoundArray, right: BoundArray, *, greatest: bool) -> BoundArray:
     if left is None or right is None:
         return right if left is None else left
-    if isinstance(left, TextEdge) and isinstance(right, TextEdge):
+    if isinstance(left, TextBounds) and isinstance(right, TextBounds):
         extreme = pc.max_element_wise if greatest else pc.min_element_wise
-        return TextEdge(extreme(left.texts, right.texts, skip_nulls=True))
+        return TextBounds(extreme(left.texts, right.texts, skip_nulls=True))
     return _extreme(left, right, greatest, otherwise=left)
 
 
-def _looser(left: Edge, right: Edge, *, greatest: bool) -> Edge:
+def _looser(left: BoundArray, right: BoundArray, *, greatest: bool) -> BoundArray:
     if left is None or right is None:
         return None
-    if isinstance(left, TextEdge) and isinstance(right, TextEdge):
+    if isinstance(left, TextBounds) and isinstance(right, TextBounds):
         extreme = pc.max_element_wise if greatest else pc.min_element_wise
-        return TextEdge(extreme(left.texts, right.texts, skip_nulls=False))
+        return TextBounds(extreme(left.texts, right.texts, skip_nulls=False))
     return _extreme(left, right, greatest, otherwise=None)
 
 
-def _extreme(left: Edge, right: Edge, greatest: bool, *, otherwise: Edge) -> Edge:
+def _extreme(left: BoundArray, right: BoundArray, greatest: bool, *, otherwise: BoundArray) -> BoundArray:
     """Numbers of unlike representation do not mix: what stands for unknown differs."""
     if not isinstance(left, np.ndarray) or not isinstance(right, np.ndarray) or left.dtype != right.dtype:
         return otherwise
-    extreme: Edge = np.asarray((np.maximum if greatest else np.minimum)(left, right))
+    extreme: BoundArray = np.asarray((np.maximum if greatest else np.minimum)(left, right))
     return extreme

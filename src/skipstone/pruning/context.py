@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from skipstone.predicate.admitted import Admitted, admitted, intersection
-from skipstone.predicate.compiled import Facts, conjunction_facts
+from skipstone.predicate.allowed import AllowedValues, intersection
+from skipstone.predicate.allows import allows
+from skipstone.predicate.compiled import Compiled, compile_conjunction
 from skipstone.predicate.expr import Column, Expr, Or, columns_of, type_of
 from skipstone.predicate.implies import compiled
 
@@ -41,27 +42,27 @@ class Context:
         return frozenset(self._by_column)
 
     @cached_property
-    def atoms(self) -> dict[Expr, list[tuple[Expr, Admitted]]]:
+    def atoms(self) -> dict[Expr, list[tuple[Expr, AllowedValues]]]:
         """The fresh atoms by the expression that they are about."""
-        found: dict[Expr, list[tuple[Expr, Admitted]]] = {}
+        found: dict[Expr, list[tuple[Expr, AllowedValues]]] = {}
         for part in self.fresh:
-            if atom := admitted(part):
-                found.setdefault(atom[0], []).append((part, atom[1]))
+            if atom := allows(part):
+                found.setdefault(atom.subject, []).append((part, atom.possible))
         return found
 
-    def met(self, expr: Expr) -> Admitted | None:
-        """What all atoms about an expression admit together; None if there is none."""
+    def met(self, expr: Expr) -> AllowedValues | None:
+        """What all atoms about an expression allow together; None if there is none."""
         known = self._met.get(expr, self)
         if known is self:
             own = [found for _, found in self.atoms.get(expr, ())]
             outer = None if self.outer is None else self.outer.met(expr)
             every = own if outer is None else [outer, *own]
             known = self._met[expr] = intersection(every) if every else None
-        assert known is None or isinstance(known, Admitted)
+        assert known is None or isinstance(known, AllowedValues)
         return known
 
     def simple(self, expr: Expr) -> bool:
-        """Whether each atom admits a single range and nothing else.
+        """Whether each atom allows a single range and nothing else.
 
         Ranges that each meet the bounds of a block, and each other, have a value within the bounds in common,
         so such atoms say together no more than one by one.
@@ -78,11 +79,11 @@ class Context:
             known = self._about[columns] = (*outer, *(own[place] for place in sorted(own)))
         return known
 
-    def facts(self, columns: frozenset[Column], *, ors: bool) -> Facts:
-        """What the conjuncts about some columns say together, with or without those that are ORs."""
-        if (known := self._facts.get((columns, ors))) is None:
+    def compiled(self, columns: frozenset[Column], *, ors: bool) -> Compiled:
+        """What the conjuncts about some columns tell together, with or without those that are ORs."""
+        if (known := self._compiled.get((columns, ors))) is None:
             parts = (part for part in self.about(columns) if ors or not isinstance(part, Or))
-            known = self._facts[columns, ors] = conjunction_facts([compiled(part) for part in parts])
+            known = self._compiled[columns, ors] = compile_conjunction([compiled(part) for part in parts])
         return known
 
     @cached_property
@@ -98,9 +99,9 @@ class Context:
         return {}
 
     @cached_property
-    def _met(self) -> dict[Expr, Admitted | Context | None]:
+    def _met(self) -> dict[Expr, AllowedValues | Context | None]:
         return {}
 
     @cached_property
-    def _facts(self) -> dict[tuple[frozenset[Column], bool], Facts]:
+    def _compiled(self) -> dict[tuple[frozenset[Column], bool], Compiled]:
         return {}

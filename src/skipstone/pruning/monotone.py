@@ -23,7 +23,7 @@ from skipstone.predicate.expr import Call, Expr, Literal, type_of
 from skipstone.predicate.functions import NULL_PROPAGATING
 from skipstone.predicate.types import Kind
 from skipstone.pruning.arithmetic import ARITHMETIC
-from skipstone.pruning.bound_arrays import MAX, MIN, Edge, Numbers, TextEdge
+from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, Numbers, TextBounds
 from skipstone.pruning.bounds import Bounds, hull, unknown
 from skipstone.pruning.masks import Mask, both, either
 from skipstone.pruning.widening import cast_bounds, round_bounds
@@ -77,7 +77,7 @@ def _trunc(call: Call, args: tuple[Bounds, ...]) -> Bounds | None:
     return _unless_wrapped(found, args[0].low)
 
 
-def _unless_wrapped(found: Bounds, low: Edge) -> Bounds:
+def _unless_wrapped(found: Bounds, low: BoundArray) -> Bounds:
     """Unknown where a date may be so early that what it is truncated to lies before the first of all dates.
 
     Spark's days then wrap around, to the last ones.
@@ -106,8 +106,8 @@ def _dates(numbers: Numbers) -> Numbers:
 def _through(arg: Bounds, function: Callable[[Numbers], Numbers]) -> Bounds:
     """A never decreasing function of numbers that is NULL for NULL only."""
 
-    def image(edge: Edge) -> Edge:
-        return None if edge is None else np.asarray(function(edge)).astype(np.int64)  # type: ignore[arg-type]
+    def image(bound: BoundArray) -> BoundArray:
+        return None if bound is None else np.asarray(function(bound)).astype(np.int64)  # type: ignore[arg-type]
 
     return Bounds(image(arg.low), image(arg.high), arg.null, False, arg.value)
 
@@ -124,10 +124,10 @@ def _prefix(call: Call, args: tuple[Bounds, ...]) -> Bounds | None:
     if start not in (0, 1) or type_of(text).kind is not Kind.STRING or call.type.kind is not Kind.STRING:
         return None
 
-    def image(edge: Edge) -> Edge:
-        if not isinstance(edge, TextEdge):
+    def image(bound: BoundArray) -> BoundArray:
+        if not isinstance(bound, TextBounds):
             return None
-        return TextEdge(pc.utf8_slice_codeunits(edge.texts, 0, max(length, 0)))
+        return TextBounds(pc.utf8_slice_codeunits(bound.texts, 0, max(length, 0)))
 
     try:
         return Bounds(image(args[0].low), image(args[0].high), args[0].null, False, args[0].value)

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from skipstone.predicate.admitted import admitted
+from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import Expr, Literal
 from skipstone.predicate.limits import too_complex
 from skipstone.predicate.normalize import conjuncts
@@ -43,8 +43,8 @@ from skipstone.pruning.blocks import BlockSet
 from skipstone.pruning.budget import Budget
 from skipstone.pruning.context import Context
 from skipstone.pruning.masks import spread
-from skipstone.pruning.reasons import MIGHT_MATCH, Answer, Code, Decision, Reason, reason
-from skipstone.pruning.ruled_out import Finding
+from skipstone.pruning.reasons import MIGHT_MATCH, Answer, Code, PruneResult, Reason, reason
+from skipstone.pruning.ruled_out import RuledOut
 from skipstone.pruning.rules import Rules
 from skipstone.pruning.scope import Scope
 from skipstone.pruning.unused import curtailed, unused_predicates
@@ -55,7 +55,7 @@ TRUE = Literal(True, BOOLEAN)
 _MOST_REASONS = 30_000
 
 
-def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> Decision:
+def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> PruneResult:
     """Decide for every block whether rows might satisfy the filter, and say why not.
 
     The ``budget`` bounds the work that is more than linear in the filter.
@@ -68,8 +68,8 @@ def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> Decis
     for part in usable:
         (cheap if _is_cheap(part, ledger.rules.scope) else others).append(part)
     if blocks.has_empty:
-        ledger.record([Finding(blocks.rows == 0, Code.NO_ROWS, None, TRUE)])
-    ledger.record(finding for part in cheap for finding in ledger.rules.atom(part))
+        ledger.record([RuledOut(blocks.rows == 0, Code.NO_ROWS, None, TRUE)])
+    ledger.record(found for part in cheap for found in ledger.rules.atom(part))
     for part in sorted(others, key=_ranges):
         ledger.record(ledger.survivors().atom(part))
     top, rules = Context(usable), ledger.survivors()
@@ -79,7 +79,7 @@ def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> Decis
     unused = unused_predicates(parts, blocks, ledger.rules.implied)
     if not np.all(ledger.verdict):
         unused += curtailed(tuple(alternatives.curtailed | ledger.rules.curtailed))
-    return Decision(ledger.verdict != 0, ledger.verdict, tuple(ledger.reasons), unused)
+    return PruneResult(ledger.verdict != 0, ledger.verdict, tuple(ledger.reasons), unused)
 
 
 def prune_block(filter: Expr, blocks: BlockSet, block: int = 0) -> Answer:
@@ -89,16 +89,16 @@ def prune_block(filter: Expr, blocks: BlockSet, block: int = 0) -> Answer:
 
 def _is_cheap(part: Expr, scope: Scope) -> bool:
     """Whether judging all blocks costs next to nothing: constants, single ranges of stored numbers."""
-    found = admitted(part)
-    if found is None or len(found[1].ranges) > 1 or scope.statistics(found[0]) is None:
+    found = allows(part)
+    if found is None or len(found.possible.ranges) > 1 or scope.statistics(found.subject) is None:
         return isinstance(part, Literal)
-    return isinstance(scope.bounds(found[0]).low, np.ndarray)
+    return isinstance(scope.bounds(found.subject).low, np.ndarray)
 
 
 def _ranges(part: Expr) -> int:
-    """How many ranges a predicate admits, and so roughly what it costs."""
-    found = admitted(part)
-    return len(found[1].ranges) if found else 1
+    """How many ranges a predicate allows, and so roughly what it costs."""
+    found = allows(part)
+    return len(found.possible.ranges) if found else 1
 
 
 @dataclass(slots=True, eq=False)
@@ -117,17 +117,17 @@ class _Ledger:
             self.rules = Rules(left, self.rules.budget, self.rules.implied, self.rules.curtailed)
         return self.rules
 
-    def record(self, findings: Iterable[Finding]) -> None:
+    def record(self, ruled_out: Iterable[RuledOut]) -> None:
         """Give every block that is newly ruled out the first reason for it."""
-        kept: list[Finding] = []
-        for finding in findings:
-            if np.any(finding.mask) and len(kept) + len(self.reasons) < _MOST_REASONS:
-                kept.append(finding)
-            if finding.mask is True:
+        telling: list[RuledOut] = []
+        for found in ruled_out:
+            if np.any(found.cannot_match) and len(telling) + len(self.reasons) < _MOST_REASONS:
+                telling.append(found)
+            if found.cannot_match is True:
                 break
-        if kept:
-            self._write(_first(kept, len(self.rules.scope), len(self.reasons)))
-            self.reasons += [reason(found.code, found.subject, found.predicate, found.text) for found in kept]
+        if telling:
+            self._write(_first(telling, len(self.rules.scope), len(self.reasons)))
+            self.reasons += [reason(each.code, each.subject, each.predicate, each.text) for each in telling]
 
     def _write(self, late: npt.NDArray[np.int16]) -> None:
         index = self.rules.scope.index
@@ -139,17 +139,17 @@ class _Ledger:
             self.verdict[index] = before + late
 
 
-def _first(findings: list[Finding], size: int, start: int) -> npt.NDArray[np.int16]:
-    """Per block ``start`` plus the place of the first finding that rules it out; 0 for none.
+def _first(ruled_out: list[RuledOut], size: int, start: int) -> npt.NDArray[np.int16]:
+    """Per block ``start`` plus the place of the first that rules it out; 0 for none.
 
     The greatest of the scores counted from behind is found without a branch per block, which makes
     this several times faster than assigning under a mask.
     """
-    last = start + len(findings)
+    last = start + len(ruled_out)
     best = np.zeros(size, np.int16)
     score = np.empty(size, np.int16)
-    for place, finding in enumerate(findings):
-        np.multiply(spread(finding.mask, size), np.int16(len(findings) - place), out=score)
+    for place, found in enumerate(ruled_out):
+        np.multiply(spread(found.cannot_match, size), np.int16(len(ruled_out) - place), out=score)
         np.maximum(best, score, out=best)
     hit = best != 0
     np.subtract(np.int16(last), best, out=best)

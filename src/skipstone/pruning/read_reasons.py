@@ -11,8 +11,9 @@ from skipstone.predicate.expr import Expr, Literal, walk
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import BlockSet, Counts
-from skipstone.pruning.reasons import Decision
-from skipstone.pruning.report import Flags, ReadReason
+from skipstone.pruning.masks import Flags
+from skipstone.pruning.reasons import PruneResult
+from skipstone.pruning.report import ReadReason
 from skipstone.pruning.why_read import WhyRead, why_read
 
 __all__ = ["ReadFiles", "read_reasons"]
@@ -24,24 +25,23 @@ _MUCH = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadFiles:
-    """The indexed files of a table that a query reads, out of ``of`` that it was offered."""
+    """The indexed files of a table that a query reads, out of ``of`` that it was offered.
+
+    ``sizes`` are the bytes of all indexed files.
+    """
 
     filter: Expr
     root: str
     files: Flags
     of: int
+    sizes: Counts
     partitions: frozenset[tuple[str, ...]] = frozenset()
 
 
-def read_reasons(
-    read: ReadFiles, blocks: BlockSet, sizes: Counts, decision: Decision
-) -> tuple[ReadReason, ...]:
-    """For every condition the files that it could not rule out, most files first for each.
-
-    ``sizes`` are the bytes of the files.
-    """
+def read_reasons(read: ReadFiles, blocks: BlockSet, result: PruneResult) -> tuple[ReadReason, ...]:
+    """For every condition the files that it could not rule out, most files first for each."""
     found = []
-    for why in why_read(read.filter, blocks, decision, read.files, read.partitions):
+    for why in why_read(read.filter, blocks, result, read.files, read.partitions):
         places = np.flatnonzero(why.blocks)
         found.append(
             ReadReason(
@@ -50,7 +50,7 @@ def read_reasons(
                 sentence=why.sentence,
                 files=len(places),
                 rows=int(np.maximum(blocks.rows[places], 0).sum()),
-                bytes=int(sizes[places].sum()),
+                bytes=int(read.sizes[places].sum()),
                 remedy=_remedy(why, read),
             )
         )

@@ -15,7 +15,7 @@ from skipstone.predicate.expr import And, Comparison, Expr, IsNull, Literal
 from skipstone.predicate.readable import plain_constants, readable
 from skipstone.predicate.types import BOOLEAN
 
-__all__ = ["MIGHT_MATCH", "Answer", "Code", "Decision", "Reason", "Unused", "UnusedCode", "reason"]
+__all__ = ["MIGHT_MATCH", "Answer", "Code", "PruneResult", "Reason", "Unused", "UnusedCode", "reason"]
 
 
 class Answer(Enum):
@@ -78,7 +78,7 @@ MIGHT_MATCH = Reason(Code.ROWS_MIGHT_MATCH, "rows might match", Literal(True, BO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+class PruneResult:
     """``reason`` holds, per block, a place in ``reasons``; 0 means that the block must be read."""
 
     skip: npt.NDArray[np.bool_]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
-from skipstone.pruning.blocks import BlockSet, Counts
-from skipstone.pruning.reasons import Decision
+from skipstone.pruning.blocks import Counts
+from skipstone.pruning.masks import Flags
+from skipstone.pruning.reasons import PruneResult
 from skipstone.view import Cell, Grid, Share, View, Viewed, count
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "unused_predicates",
 ]
 
-Flags = npt.NDArray[np.bool_]
 _MOST_LINES = 12
 
 
@@ -167,27 +166,25 @@ def _facts(scan: ScanReport) -> Iterator[tuple[Cell, ...]]:
         yield name, rest
 
 
-def skip_reasons(
-    decision: Decision, blocks: BlockSet, sizes: Counts, skipped: Flags
-) -> tuple[SkipReason, ...]:
-    """The skipped files by reason, most files first; ``sizes`` are their bytes."""
+def skip_reasons(result: PruneResult, skipped: Flags, rows: Counts, sizes: Counts) -> tuple[SkipReason, ...]:
+    """The skipped files by reason, most files first; ``rows`` and ``sizes`` (bytes) are of all files."""
     places = np.flatnonzero(skipped)
-    numbers, inverse = np.unique(decision.reason[places], return_inverse=True)
-    rows, stored = blocks.rows[places], sizes[places]
+    numbers, inverse = np.unique(result.reason[places], return_inverse=True)
+    rows, sizes = rows[places], sizes[places]
     found = [
         SkipReason(
-            code=decision.reasons[number].code.name,
-            sentence=decision.reasons[number].sentence,
+            code=result.reasons[number].code.name,
+            sentence=result.reasons[number].sentence,
             files=int((inverse == place).sum()),
             rows=int(rows[inverse == place].sum()),
-            bytes=int(stored[inverse == place].sum()),
+            bytes=int(sizes[inverse == place].sum()),
         )
         for place, number in enumerate(numbers)
     ]
     return tuple(sorted(found, key=lambda reason: (-reason.files, reason.sentence)))
 
 
-def unused_predicates(decision: Decision) -> tuple[UnusedPredicate, ...]:
+def unused_predicates(result: PruneResult) -> tuple[UnusedPredicate, ...]:
     """The conditions that ruled nothing out."""
     return tuple(
         UnusedPredicate(
@@ -196,7 +193,7 @@ def unused_predicates(decision: Decision) -> tuple[UnusedPredicate, ...]:
             unused.sentence,
             readable(unused.predicate, 120),
         )
-        for unused in decision.unused
+        for unused in result.unused
     )
 
 

@@ -14,7 +14,7 @@ from functools import reduce
 
 import numpy as np
 
-from skipstone.predicate.admitted import admitted
+from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -27,17 +27,17 @@ from skipstone.predicate.expr import (
     columns_of,
     type_of,
 )
-from skipstone.predicate.implies import implies_facts
+from skipstone.predicate.implies import implies_compiled
 from skipstone.predicate.limits import leaves
 from skipstone.predicate.normalize import TRUE
 from skipstone.predicate.nullness import not_null
 from skipstone.pruning.blocks import ValueSets, Words
 from skipstone.pruning.budget import Budget
 from skipstone.pruning.context import Context
-from skipstone.pruning.exclude import excluded, excluded_pair
+from skipstone.pruning.exclude import cannot_match, pair_cannot_match
 from skipstone.pruning.masks import Mask, either, negated
 from skipstone.pruning.reasons import Code
-from skipstone.pruning.ruled_out import Finding, atom
+from skipstone.pruning.ruled_out import RuledOut, atom
 from skipstone.pruning.scope import Scope
 from skipstone.pruning.value_sets import only_about, satisfied, without_member
 
@@ -57,7 +57,7 @@ class Rules:
     budget: Budget = field(default_factory=Budget)
     implied: set[int] = field(default_factory=set)
     curtailed: dict[Expr, None] = field(default_factory=dict)
-    _atoms: dict[Expr, list[Finding]] = field(default_factory=dict)
+    _atoms: dict[Expr, list[RuledOut]] = field(default_factory=dict)
     _alone: dict[Expr, Mask] = field(default_factory=dict)
     _about: dict[Expr, list[int]] = field(default_factory=dict)
     _members: dict[tuple[Expr, Expr], tuple[Words, bool]] = field(default_factory=dict)
@@ -66,32 +66,32 @@ class Rules:
     _contexts: list[Context] = field(default_factory=list)
     """Held so that no other context gets the id of one that is remembered."""
 
-    def together(self, context: Context, *, features: bool = True) -> Iterator[Finding]:
+    def together(self, context: Context, *, features: bool = True) -> Iterator[RuledOut]:
         """What more the fresh conjuncts rule out together, and with those outside."""
         yield from self._meets(context)
         yield from self._value_sets(context)
         if features and self.scope.blocks.features:
             yield from self._features(context)
 
-    def atom(self, part: Expr) -> list[Finding]:
+    def atom(self, part: Expr) -> list[RuledOut]:
         """What rules blocks out by one conjunct alone."""
         if (known := self._atoms.get(part)) is None:
             known = self._atoms[part] = list(self._judge_atom(part))
         return known
 
-    def _judge_atom(self, part: Expr) -> Iterator[Finding]:
+    def _judge_atom(self, part: Expr) -> Iterator[RuledOut]:
         if isinstance(part, Literal):
-            yield Finding(part.value is not True, Code.CONTRADICTION, None, part)
-        elif found := admitted(part):
-            yield from atom(part, *found, self.scope.bounds(found[0]))
+            yield RuledOut(part.value is not True, Code.CONTRADICTION, None, part)
+        elif found := allows(part):
+            yield from atom(part, found.subject, found.possible, self.scope.bounds(found.subject))
         elif not isinstance(part, Or):
             yield from self._pair(part)
             for expr in not_null(part):
                 bounds = self.scope.bounds(expr)
                 if isinstance(expr, (Column, Call)) and bounds.value is not True:
-                    yield Finding(negated(either(bounds.value, bounds.nan)), Code.NULL_COUNT, expr, part)
+                    yield RuledOut(negated(either(bounds.value, bounds.nan)), Code.NULL_COUNT, expr, part)
 
-    def _pair(self, part: Expr) -> Iterator[Finding]:
+    def _pair(self, part: Expr) -> Iterator[RuledOut]:
         match part:
             case Comparison(op=op, left=left, right=right):
                 pass
@@ -100,28 +100,28 @@ class Rules:
             case _:
                 return
         if type_of(left) == type_of(right) and type_of(left).ordered:
-            mask = excluded_pair(op, self.scope.bounds(left), self.scope.bounds(right))
-            yield Finding(mask, Code.MIN_MAX, None, part)
+            mask = pair_cannot_match(op, self.scope.bounds(left), self.scope.bounds(right))
+            yield RuledOut(mask, Code.MIN_MAX, None, part)
 
-    def _meets(self, context: Context) -> Iterator[Finding]:
+    def _meets(self, context: Context) -> Iterator[RuledOut]:
         """All atoms over one expression at once, where that says more than one by one."""
         for expr, own in context.atoms.items():
             met = context.met(expr)
             if met is None or (len(own) == 1 and met == own[0][1]):
                 continue  # there is but one, or the others add nothing to it
             if met.empty:
-                yield Finding(True, Code.CONTRADICTION, None, _all(_named(context, expr)))
+                yield RuledOut(True, Code.CONTRADICTION, None, _all(_named(context, expr)))
             elif not context.simple(expr):
-                mask = excluded(met, self.scope.bounds(expr))
-                yield Finding(mask, Code.COMBINED, expr, _all(_named(context, expr)))
+                mask = cannot_match(met, self.scope.bounds(expr))
+                yield RuledOut(mask, Code.COMBINED, expr, _all(_named(context, expr)))
 
-    def _value_sets(self, context: Context) -> Iterator[Finding]:
+    def _value_sets(self, context: Context) -> Iterator[RuledOut]:
         for place in sorted({place for part in context.fresh for place in self._keys(part)}):
             key = self.scope.blocks.value_keys[place]
             words, null_holds = self._members_of(context, place)
             mask = without_member(self._narrow(key), words, null_holds, self.scope.bounds(key).null)
             about = [part for part in context.fresh if place in self._keys(part)]
-            yield Finding(mask, Code.VALUE_SET, key, _all(about))
+            yield RuledOut(mask, Code.VALUE_SET, key, _all(about))
 
     def _members_of(self, context: Context, place: int) -> tuple[Words, bool]:
         """The values of a dictionary that satisfy all conjuncts that are only about it; whether NULL does."""
@@ -160,7 +160,7 @@ class Rules:
             self._sets[key] = ValueSets(sets.dictionary, words, known)
         return self._sets[key]
 
-    def _features(self, context: Context) -> Iterator[Finding]:
+    def _features(self, context: Context) -> Iterator[RuledOut]:
         """Features that the conjunction implies: a block without one has no row to offer."""
         blocks = self.scope.blocks
         hits = [place for place in self._candidates(context) if self._follows(context, place)]
@@ -168,9 +168,9 @@ class Rules:
         self.implied.update(hits)
         for place in hits[:_NAMED_FEATURES]:
             feature = blocks.features[place]
-            yield Finding(self._absent([place]), Code.FEATURE, None, feature.predicate, feature.text)
+            yield RuledOut(self._absent([place]), Code.FEATURE, None, feature.predicate, feature.text)
         if rest := hits[_NAMED_FEATURES:]:
-            yield Finding(self._absent(rest), Code.FEATURE, None, _all(context.fresh), f"{len(rest)} others")
+            yield RuledOut(self._absent(rest), Code.FEATURE, None, _all(context.fresh), f"{len(rest)} others")
 
     def _candidates(self, context: Context) -> list[int]:
         """The features that read a column of a fresh conjunct, and none that no conjunct reads."""
@@ -187,10 +187,10 @@ class Rules:
         ors = [part for part in about if isinstance(part, Or)]
         # At the top this is linear in the features. Everything else is a product of two numbers.
         if context.outer is None or self.budget.take(len(about)):
-            if implies_facts(context.facts(needed, ors=False), feature):
+            if implies_compiled(context.compiled(needed, ors=False), feature):
                 return True
             if not ors or self.budget.take(sum(map(leaves, ors))):
-                return bool(ors) and implies_facts(context.facts(needed, ors=True), feature)
+                return bool(ors) and implies_compiled(context.compiled(needed, ors=True), feature)
         self.curtailed.update(dict.fromkeys(ors))
         return False
 

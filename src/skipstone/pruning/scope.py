@@ -1,6 +1,6 @@
 """The blocks under consideration, and what is known of any expression over them.
 
-Bounds come from statistics that were kept for the very expression, and for calls also from the
+Bounds come from statistics that are tracked for the very expression, and for calls also from the
 bounds of their arguments (:mod:`skipstone.pruning.monotone`); what both say holds.
 """
 
@@ -34,7 +34,7 @@ class Scope:
         return len(self.blocks) if self.index is None else len(self.index)
 
     def statistics(self, expr: Expr) -> Statistics | None:
-        """The statistics kept for this very expression, if they are of its type."""
+        """The statistics tracked for this very expression, if they are of its type."""
         found = self.blocks.statistics.get(expr)
         return found if found is not None and found.type == type_of(expr) else None
 
@@ -53,13 +53,13 @@ class Scope:
             return constant(expr)
         if not isinstance(expr, (Column, Call)):
             return UNKNOWN
-        found = self._kept(expr)
+        found = self._tracked(expr)
         if isinstance(expr, Call):
             computed = derive(expr, tuple(self.bounds(arg) for arg in expr.args))
             return meet(found, computed) if computed.informative else found
         return found
 
-    def _kept(self, expr: Column | Call) -> Bounds:
+    def _tracked(self, expr: Column | Call) -> Bounds:
         statistics = self.statistics(expr)
         if statistics is None:
             return unknown(expr.type)

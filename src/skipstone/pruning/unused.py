@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from skipstone.predicate.admitted import admitted
+from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -23,7 +23,6 @@ from skipstone.predicate.expr import (
     walk,
 )
 from skipstone.predicate.limits import MOST_NODES, too_complex
-from skipstone.predicate.ranges import ALL
 from skipstone.predicate.readable import plain_constants, readable
 from skipstone.pruning.blocks import BlockSet
 from skipstone.pruning.budget import STEPS
@@ -86,11 +85,11 @@ def _within(part: Expr, why: Unused) -> Unused:
 
 
 def _why_atom(part: Expr, scope: Scope) -> Unused | None:
-    if found := admitted(part):
-        expr, values = found
+    if found := allows(part):
+        expr, values = found.subject, found.possible
         if values.empty:
             return None
-        if not values.ranges or values.ranges == ALL:
+        if not values.bounded:
             return _no_counts(part, expr, scope)
         bounds = scope.bounds(expr)
         known = bounds.low is not None or bounds.high is not None

@@ -1,4 +1,4 @@
-"""Pruning by the exact set of values that each block has of a column or kept expression.
+"""Pruning by the exact set of values that each block has of a column or tracked expression.
 
 The predicates over that one expression are evaluated once for every value of the dictionary, and
 for NULL. What comes out is a mask over the dictionary; a block none of whose values is in the mask

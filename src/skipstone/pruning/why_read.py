@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow.compute as pc
 
-from skipstone.predicate.admitted import admitted
+from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import (
     And,
     Column,
@@ -29,14 +29,13 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.normalize import conjuncts
-from skipstone.predicate.ranges import ALL
 from skipstone.predicate.readable import readable, without_inferred
 from skipstone.pruning.alternatives import Alternatives
 from skipstone.pruning.blocks import BlockSet, Statistics
 from skipstone.pruning.budget import Budget
 from skipstone.pruning.masks import Flags, Mask, negated, spread
 from skipstone.pruning.partitions import on_partitions
-from skipstone.pruning.reasons import Decision, Unused, UnusedCode
+from skipstone.pruning.reasons import PruneResult, Unused, UnusedCode
 from skipstone.pruning.rules import Rules
 from skipstone.pruning.scope import Scope
 from skipstone.pruning.value_sets import only_about, satisfied
@@ -52,8 +51,9 @@ _MOST_TEXT = 40
 class WhyRead:
     """Blocks, of those that are read, that one condition could not rule out, and why.
 
-    ``expression`` and ``feature`` are what would have to be kept of them so that it could, if there is such a
-    thing. ``narrow`` tells that the statistics are there and that another layout would make them sharper.
+    ``expression`` and ``feature`` are what would have to be tracked of them so that it could, if there is
+    such a thing. ``narrow`` tells that the statistics are there and that another layout would make them
+    sharper.
     """
 
     blocks: Flags
@@ -66,7 +66,7 @@ class WhyRead:
 
 
 def why_read(
-    filter: Expr, blocks: BlockSet, decision: Decision, read: Flags, partitions: Partitions = frozenset()
+    filter: Expr, blocks: BlockSet, result: PruneResult, read: Flags, partitions: Partitions = frozenset()
 ) -> list[WhyRead]:
     """The reasons for all blocks in ``read``, condition by condition.
 
@@ -77,11 +77,11 @@ def why_read(
         return []
     parts = conjuncts(within_limits(filter))
     shown = without_inferred(And(parts)) if len(parts) > 1 else None
-    kept = parts if shown is None else shown.args if isinstance(shown, And) else (shown,)
-    unused = {each.predicate: each for each in decision.unused if each.code is not UnusedCode.BUDGET}
+    named = parts if shown is None else shown.args if isinstance(shown, And) else (shown,)
+    unused = {each.predicate: each for each in result.unused if each.code is not UnusedCode.BUDGET}
     judge = _Judge(Scope(blocks, places))
     found = []
-    for part in kept:
+    for part in named:
         if on_partitions(part, partitions):
             continue
         whys = [_not_used(unused[part], len(places))] if part in unused else judge.reasons(part)
@@ -121,8 +121,8 @@ class _Judge:
     def _found(self, part: Expr) -> Iterator[WhyRead]:
         """Reasons, the most telling first; a block has the first that fits."""
         yield from self._value_set(part)
-        if atom := admitted(part):
-            yield from self._atom(part, atom[0], only_nulls=not atom[1].ranges or atom[1].ranges == ALL)
+        if atom := allows(part):
+            yield from self._atom(part, atom.subject, only_nulls=not atom.possible.bounded)
         elif isinstance(part, Or):
             yield from self._alternatives(part)
         sides = [readable(column) for column in sorted(columns_of(part), key=lambda column: column.path)]

@@ -14,7 +14,7 @@ import numpy as np
 from skipstone.predicate.expr import Call, type_of
 from skipstone.predicate.types import Kind, Type
 from skipstone.pruning.arithmetic import exact_product, settle, sides
-from skipstone.pruning.bound_arrays import MAX, MIN, Edge, Numbers
+from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, Numbers
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.masks import both, negated
 
@@ -62,8 +62,8 @@ def _zone_free(call: Call, stamp: Type) -> bool:
 
 
 def _mapped(arg: Bounds, function: Callable[[Numbers], Numbers]) -> Bounds | None:
-    def image(edge: Edge) -> Edge:
-        return np.asarray(function(edge)) if isinstance(edge, np.ndarray) else None
+    def image(bound: BoundArray) -> BoundArray:
+        return np.asarray(function(bound)) if isinstance(bound, np.ndarray) else None
 
     return Bounds(image(arg.low), image(arg.high), arg.null, False, arg.value)
 

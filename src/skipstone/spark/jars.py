@@ -31,7 +31,16 @@ from skipstone.errors import SkipstoneError
 from skipstone.spark.find_java import find_java
 from skipstone.spark.resolvers import ResolveError, Resolver, resolve_with_ivy, resolve_with_maven
 
-__all__ = ["DELTA_JARS", "Jar", "delta_jars", "home_directory", "jars_directory", "spark_has_delta"]
+__all__ = [
+    "DELTA_JARS",
+    "Jar",
+    "JarSet",
+    "delta_jars",
+    "fetched_jars",
+    "home_directory",
+    "jars_directory",
+    "spark_has_delta",
+]
 
 _MARKER = "complete"
 _lock = threading.Lock()
@@ -55,6 +64,14 @@ class Jar:
     def file_name(self) -> str:
         """The name of the file in the cache directory."""
         return f"{self.artifact}-{self.version}.jar"
+
+
+@dataclass(frozen=True, slots=True)
+class JarSet:
+    """Jars that are fetched and kept together, and what messages call them."""
+
+    called: str
+    jars: tuple[Jar, ...]
 
 
 _SHA256 = {
@@ -81,10 +98,21 @@ def delta_jars(
     if spark_has_delta():
         return []
     target = jars_directory() if directory is None else directory
+    return fetched_jars(JarSet("Delta's jars", DELTA_JARS), target, resolvers=resolvers, report=report)
+
+
+def fetched_jars(
+    wanted: JarSet,
+    target: Path,
+    *,
+    resolvers: Sequence[Resolver] = _RESOLVERS,
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Return jars that are kept in a directory, fetching them on first use."""
     with _lock:  # threads that start at once need one download
-        if not _is_complete(target):
-            _fetch(target, resolvers, report)
-    return [target / jar.file_name for jar in DELTA_JARS]
+        if not _is_complete(wanted, target):
+            _fetch(wanted, target, resolvers, report)
+    return [target / jar.file_name for jar in wanted.jars]
 
 
 def home_directory(environ: Mapping[str, str] | None = None) -> Path:
@@ -115,64 +143,71 @@ def spark_has_delta() -> bool:
     return any(Path(_find_spark_home(), "jars").glob("delta-spark_*.jar"))
 
 
-def _is_complete(target: Path) -> bool:
-    if not all((target / jar.file_name).is_file() for jar in DELTA_JARS):
+def _is_complete(wanted: JarSet, target: Path) -> bool:
+    if not all((target / jar.file_name).is_file() for jar in wanted.jars):
         return False
     if (target / _MARKER).is_file():
         return True
-    if _mismatches(target):
+    if _mismatches(wanted, target):
         return False
-    # All four are there and right, put by hand or by a process that died before its last step.
+    # All are there and right, put by hand or by a process that died before its last step.
     with contextlib.suppress(OSError):
-        _mark(target)
+        _mark(wanted, target)
     return True
 
 
-def _fetch(target: Path, resolvers: Sequence[Resolver], report: Callable[[str], None]) -> None:
+def _fetch(
+    wanted: JarSet, target: Path, resolvers: Sequence[Resolver], report: Callable[[str], None]
+) -> None:
     failures: list[str] = []
     try:
         target.mkdir(parents=True, exist_ok=True)
         for resolve in resolvers:
             with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
                 try:
-                    _fetch_with(resolve, Path(scratch), target, report)
+                    _deliver(wanted, _found_by(resolve, wanted, Path(scratch), report), target)
+                    report(f"{len(wanted.jars)} jars in {target}")
                     return
                 except ResolveError as error:
                     failures.append(str(error))
                     report(str(error))
     except OSError as error:
         raise SkipstoneError(
-            f"Delta's jars cannot be kept in {target} ({error.strerror or error}); "
+            f"{wanted.called} cannot be kept in {target} ({error.strerror or error}); "
             "set SKIPSTONE_HOME to a directory that can be written."
         ) from error
-    names = ", ".join(jar.file_name for jar in DELTA_JARS)
+    names = ", ".join(jar.file_name for jar in wanted.jars)
     raise SkipstoneError(
-        f"Delta's jars could not be fetched ({'; '.join(failures)}); check the network or put {names} "
+        f"{wanted.called} could not be fetched ({'; '.join(failures)}); check the network or put {names} "
         f"into {target} by hand."
     )
 
 
-def _fetch_with(resolve: Resolver, scratch: Path, target: Path, report: Callable[[str], None]) -> None:
+def _found_by(resolve: Resolver, wanted: JarSet, scratch: Path, report: Callable[[str], None]) -> Path:
+    """Let a resolver find the jars, check them, and return the directory that they are in."""
     work, ready = scratch / "work", scratch / "ready"
     work.mkdir()
     ready.mkdir()
-    report(f"fetching Delta's jars through {resolve.__name__.removeprefix('resolve_with_')}")
-    found = resolve([jar.coordinate for jar in DELTA_JARS], work)
-    for jar in DELTA_JARS:
+    report(f"fetching {wanted.called} through {resolve.__name__.removeprefix('resolve_with_')}")
+    found = resolve([jar.coordinate for jar in wanted.jars], work)
+    for jar in wanted.jars:
         if jar.coordinate not in found:
             raise ResolveError(f"{jar.coordinate} was not delivered")
-        # A copy inside the target's file system, so that the move below is one atomic rename.
+        # A copy inside the target's file system, so that the move into it is one atomic rename.
         shutil.copyfile(found[jar.coordinate], ready / jar.file_name)
-    if wrong := _mismatches(ready):
+    if wrong := _mismatches(wanted, ready):
         raise ResolveError(f"the checksum of {wrong[0]} is not the published one")
-    for jar in DELTA_JARS:
+    return ready
+
+
+def _deliver(wanted: JarSet, ready: Path, target: Path) -> None:
+    for jar in wanted.jars:
         os.replace(ready / jar.file_name, target / jar.file_name)
-    _mark(target)
-    report(f"{len(DELTA_JARS)} jars in {target}")
+    _mark(wanted, target)
 
 
-def _mismatches(directory: Path) -> list[str]:
-    return [jar.file_name for jar in DELTA_JARS if _sha256(directory / jar.file_name) != jar.sha256]
+def _mismatches(wanted: JarSet, directory: Path) -> list[str]:
+    return [jar.file_name for jar in wanted.jars if _sha256(directory / jar.file_name) != jar.sha256]
 
 
 def _sha256(path: Path) -> str:
@@ -180,10 +215,10 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _mark(target: Path) -> None:
+def _mark(wanted: JarSet, target: Path) -> None:
     handle, scratch = tempfile.mkstemp(prefix=f".{_MARKER}-", dir=target)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.writelines(f"{jar.coordinate}\n" for jar in DELTA_JARS)
+        file.writelines(f"{jar.coordinate}\n" for jar in wanted.jars)
     os.replace(scratch, target / _MARKER)
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.bridge.hadoop import HadoopStore
-from skipstone.spark.bridge.runtime import runtime_of
+from skipstone.spark.bridge.janino import new_instance
 
 # A local file system under a scheme of its own: its rename copies, half by half, and refuses taken names.
 COPYING = """
@@ -60,7 +60,7 @@ public class PuttingFileSystem extends RawLocalFileSystem {
 @pytest.fixture
 def store(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> HadoopStore:
     scheme = request.param
-    made = HadoopStore(spark, runtime_of(spark).shim, f"{scheme}://{tmp_path}/table")
+    made = HadoopStore(spark, new_instance(spark, "HadoopFiles"), f"{scheme}://{tmp_path}/table")
     source = {"copying": COPYING, "putting": PUTTING}.get(scheme)
     if source:
         jvm: Any = spark._jvm

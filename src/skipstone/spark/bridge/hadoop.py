@@ -1,4 +1,4 @@
-"""The catalog's files on any file system that Hadoop knows, through the driver-side shim."""
+"""The catalog's files on any file system that Hadoop knows, through ``HadoopFiles.java``."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ _DEAD_MILLIS = 24 * 3_600_000
 class HadoopStore:
     """A :class:`~skipstone.catalog.store.FileStore` below a table's root."""
 
-    def __init__(self, spark: SparkSession, shim: Any, root: str) -> None:
+    def __init__(self, spark: SparkSession, files: Any, root: str) -> None:
         self._conf = spark._jsparkSession.sessionState().newHadoopConf()
-        self._shim = shim
+        self._files = files
         self._root = root
 
     def names(self, folder: str) -> list[str]:
         """Names of the files in a folder, sorted."""
-        return list(self._call("list", self._shim.names, folder))
+        return list(self._call("list", self._files.names, folder))
 
     def listing(self, folder: str) -> str | None:
         """What lies at a path, as :func:`skipstone.source.read_listing` reads it."""
-        found = self._call("list", self._shim.listing, folder)
+        found = self._call("list", self._files.listing, folder)
         return None if found is None else str(found)
 
     def read(self, path: str) -> bytes:
         """A whole file."""
-        return bytes(self._call("read", self._shim.read, path))
+        return bytes(self._call("read", self._files.read, path))
 
     def write(self, path: str, data: bytes) -> None:
         """A new file: at once whole, or growing where the file system knows no better."""
-        self._call("write", self._shim.write, path, data)
+        self._call("write", self._files.write, path, data)
         with suppress(SkipstoneError):  # what others left behind is no failure of this
-            self._call("clean up", self._shim.sweepDrafts, path, _DEAD_MILLIS)
+            self._call("clean up", self._files.sweepDrafts, path, _DEAD_MILLIS)
 
     def delete(self, path: str) -> None:
         """Remove a file, if it is there."""
-        self._call("delete", self._shim.delete, path)
+        self._call("delete", self._files.delete, path)
 
     def _call(self, verb: str, method: Any, path: str, *more: Any) -> Any:
         target = f"{self._root}/{path}"

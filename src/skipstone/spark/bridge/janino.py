@@ -1,8 +1,10 @@
 """Java sources of this package, compiled in the driver.
 
-Spark ships the Janino compiler for its own generated code; with it a short Java class needs neither a jar
-nor a build step. Each source is compiled once per JVM, by whichever thread needs it first, and sees the
-ones before it.
+Spark ships the Janino compiler for its own generated code; with it a Java class needs neither a jar nor a
+build step. One class loader per JVM has all sources. It compiles a class when it is first asked for, together
+with those that it refers to, so that classes for Delta are left alone where Delta is not there.
+
+Executors never see these classes: nothing that is sent to them may refer to one.
 """
 
 from __future__ import annotations
@@ -16,36 +18,33 @@ from pyspark.sql import SparkSession
 
 __all__ = ["load_class", "new_instance"]
 
-_loaders: WeakKeyDictionary[Any, dict[tuple[str, ...], Any]] = WeakKeyDictionary()
+_PACKAGE = "skipstone"
+_loaders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def load_class(spark: SparkSession, *names: str) -> Any:
-    """Compile the named sources in order and return the last one's ``java.lang.Class``."""
+def load_class(spark: SparkSession, name: str) -> Any:
+    """The ``java.lang.Class`` of the source of this name."""
     # py4j remembers the methods of a class by its name, so a JVM must never have two classes of one name:
     # two threads that compile the same source would break one of them for good.
     with _lock:
-        return _loader(spark, names).loadClass(f"skipstone.{names[-1]}")
+        gateway = spark.sparkContext._gateway
+        if gateway not in _loaders:
+            _loaders[gateway] = _new_loader(spark._jvm)
+        return _loaders[gateway].loadClass(f"{_PACKAGE}.{name}")
 
 
-def _loader(spark: SparkSession, names: tuple[str, ...]) -> Any:
-    jvm: Any = spark._jvm
-    known = _loaders.setdefault(spark.sparkContext._gateway, {})
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    sources = files("skipstone.spark.bridge") / "java"
-    for place, name in enumerate(names):
-        key = names[: place + 1]
-        if key not in known:
-            compiler = jvm.org.codehaus.janino.SimpleCompiler()
-            compiler.setParentClassLoader(loader)
-            compiler.cook(sources.joinpath(f"{name}.java").read_text(encoding="utf-8"))
-            known[key] = compiler.getClassLoader()
-        loader = known[key]
-    return loader
+def _new_loader(jvm: Any) -> Any:
+    sources = jvm.org.codehaus.commons.compiler.util.resource.MapResourceFinder()
+    for source in (files("skipstone.spark.bridge") / "java").iterdir():
+        if source.name.endswith(".java"):
+            sources.addResource(f"{_PACKAGE}/{source.name}", source.read_bytes())
+    parent = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    return jvm.org.codehaus.janino.JavaSourceClassLoader(parent, sources, "UTF-8")
 
 
-def new_instance(spark: SparkSession, *names: str) -> Any:
-    """An object of the last named class, which has a constructor without arguments."""
+def new_instance(spark: SparkSession, name: str) -> Any:
+    """An object of the named class, which has a constructor without arguments."""
     gateway: Any = spark.sparkContext._gateway
     none = gateway.new_array(gateway.jvm.java.lang.Object, 0)
-    return load_class(spark, *names).getConstructors()[0].newInstance(none)
+    return load_class(spark, name).getConstructors()[0].newInstance(none)

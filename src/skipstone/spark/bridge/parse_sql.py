@@ -27,7 +27,7 @@ from skipstone.predicate.types import BOOLEAN
 from skipstone.progress import Progress
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.janino import load_class
-from skipstone.spark.bridge.query_text import QUERY_TEXT, not_a_query
+from skipstone.spark.bridge.query_text import not_a_query
 from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.queries import (
     BrokenQuery,
@@ -100,7 +100,7 @@ class QueryParser:
         views: Mapping[str, str] | None = None,
     ) -> None:
         """Copy the session and make the tables and views known in it."""
-        constructor = load_class(spark, *QUERY_TEXT, "QueryScans").getConstructors()[0]
+        constructor = load_class(spark, "QueryScans").getConstructors()[0]
         gateway: Any = spark._sc._gateway
         arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
         arguments[0] = spark._jsparkSession

@@ -18,10 +18,7 @@ from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.statements import split_statements
 from skipstone.workload.table_names import replace_name
 
-__all__ = ["QUERY_TEXT", "NotAQueryError", "not_a_query", "query_frame", "reads_table", "with_views"]
-
-QUERY_TEXT = ("CatalystJson", "QueryText")
-"""The sources to compile, in an order that those who need more can go on from."""
+__all__ = ["NotAQueryError", "not_a_query", "query_frame", "reads_table", "with_views"]
 
 _CALLED = {
     "CompoundBody": "BEGIN … END",
@@ -89,7 +86,7 @@ def reads_table(frame: DataFrame, root: str) -> bool:
 
 
 def _compiled(spark: SparkSession) -> Any:
-    return new_instance(spark, *QUERY_TEXT)
+    return new_instance(spark, "QueryText")
 
 
 def _refused(problem: PySparkException) -> SkipstoneError:

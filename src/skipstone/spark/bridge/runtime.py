@@ -26,11 +26,11 @@ from skipstone.catalog.decide import decide
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
-from skipstone.pruning.reasons import Decision
+from skipstone.pruning.reasons import PruneResult
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
+from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.bridge.sources import BASE, has_delta
 from skipstone.spark.running import require_running
 
 __all__ = ["Question", "Runtime", "runtime_of"]
@@ -111,11 +111,12 @@ class Runtime:
         self._guard = threading.RLock()
         self.names: dict[tuple[str, ...], str] = {}
         """The views of tables that are called by names of several parts, in lower case."""
-        self.shim = new_instance(spark, *BASE)
+        self.shim = new_instance(spark, "Skipstone")
+        self._hadoop_files = new_instance(spark, "HadoopFiles")
         self.early: Any = None
         if has_delta(spark):
-            self.shim.addAdapter(new_instance(spark, *BASE, "SkipstoneDelta"))
-            self.early = new_instance(spark, *BASE, "SkipstoneDelta", "SkipstoneEarly")
+            self.shim.addAdapter(new_instance(spark, "SkipstoneDelta"))
+            self.early = new_instance(spark, "SkipstoneEarly")
             self.early.connect(self.shim)
         self.shim.connect(_Function(self._answer), _Function(self._discover))
 
@@ -129,7 +130,7 @@ class Runtime:
 
     def store(self, root: str) -> HadoopStore:
         """The file store below a table's root."""
-        return HadoopStore(self._spark, self.shim, root)
+        return HadoopStore(self._spark, self._hadoop_files, root)
 
     def settings(self, spark: SparkSession) -> dict[str, str]:
         """The session's settings that change what is read from the same bytes."""
@@ -147,7 +148,7 @@ class Runtime:
         if problem:
             raise SkipstoneError(problem)
 
-    def decision(self, question: Question) -> Decision:
+    def decision(self, question: Question) -> PruneResult:
         """Decide a question again, with its reasons."""
         return decide(question.filter, self._tables[question.root].catalog, question.settings)
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from skipstone.catalog import Catalog
 from skipstone.predicate.expr import Expr
-from skipstone.pruning.reasons import Decision
+from skipstone.pruning.reasons import PruneResult
 from skipstone.spark.bridge.runtime import Question, Runtime
 
 __all__ = ["DecidedScan", "ScanFigures", "scans_of"]
@@ -66,7 +66,7 @@ class DecidedScan:
         """What is known about the table's blocks."""
         return self.runtime.catalog(self.root)
 
-    def decision(self, question: Question, filter_: Expr | None = None) -> Decision:
+    def decision(self, question: Question, filter_: Expr | None = None) -> PruneResult:
         """Decide the question again, with its reasons; with ``filter_`` under another filter."""
         return self.runtime.decision(question if filter_ is None else replace(question, filter=filter_))
 

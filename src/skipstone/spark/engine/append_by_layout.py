@@ -20,13 +20,13 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skipstone.catalog.layouts import LayoutRecord
 from skipstone.errors import SkipstoneError, UnknownOutcomeError
-from skipstone.layout.assignment import blocks_of
-from skipstone.layout.codec import assignment_from_json
+from skipstone.layout.assignment import Assignment, blocks_of
+from skipstone.layout.stored_layout import design_of
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import BLOCK, arranged, with_block
 from skipstone.spark.engine.cancellation import shielded
@@ -126,12 +126,13 @@ def append_by_layout(
         return None
     try:
         append = LayoutAppend(table, record, rows.count(), _new_mark())
-        assignment = assignment_from_json(dict(record.assignment))
+        assignment = design_of(record).group.assignment
         wanted = round(append.rows / record.block_rows)
         if not 2 <= wanted <= _MOST_GROWTH * blocks_of(assignment):
             return None
         session = table.engine.session({**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
-        placed = _placed(session, table, record, rows, wanted)
+        numbered = with_block(in_session(session, rows), assignment, table.snapshot.logical_names)
+        placed = _placed(numbered, record, assignment, wanted)
     except Exception as problem:
         # Such as a record that cannot be read, or a column that the layout goes by and that was dropped
         # since. Nothing was written yet.
@@ -169,13 +170,10 @@ def _fits(table: OpenTable, rows: DataFrame) -> bool:
     return there == here
 
 
-def _placed(
-    session: SparkSession, table: OpenTable, record: LayoutRecord, rows: DataFrame, wanted: int
-) -> DataFrame:
+def _placed(numbered: DataFrame, record: LayoutRecord, assignment: Assignment, wanted: int) -> DataFrame:
     """The rows in so many partitions, each with one or some neighbouring blocks of the layout."""
-    assignment = assignment_from_json(dict(record.assignment))
     blocks = blocks_of(assignment)
     partitions = min(wanted, blocks)
     coarse = f"CAST(CAST({BLOCK} AS BIGINT) * {partitions} div {blocks} AS INT)"
-    numbered = with_block(in_session(session, rows), assignment, table.snapshot.logical_names)
-    return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), partitions, record.sort)
+    sort = [each.sql for each in record.group.sort]
+    return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), partitions, sort)

@@ -28,7 +28,7 @@ def column_sizes(table: OpenTable, places: Counts) -> ColumnSizes:
     paths = gateway.new_array(gateway.jvm.java.lang.String, len(wanted))
     for place, file in enumerate(wanted):
         paths[place] = table.snapshot.locations[file]
-    reader = new_instance(spark, "CatalystJson", "SkipstoneFooters")
+    reader = new_instance(spark, "SkipstoneFooters")
     try:
         found = json.loads(reader.columnSizes(spark._jsparkSession.sessionState().newHadoopConf(), paths))
     except Py4JJavaError as problem:

@@ -13,8 +13,8 @@ from skipstone.catalog.files import Files
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
+from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.bridge.sources import DELTA_OPENER, OPENER, has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 
@@ -100,7 +100,9 @@ def packed_bits(places: Counts, size: int) -> bytes:
 
 def open_table(engine: Engine, frame: DataFrame, name: str) -> OpenTable:
     """List the files of the one table that ``frame`` reads; ``name`` is for the error message."""
-    opener = new_instance(engine.spark, *(DELTA_OPENER if has_delta(engine.spark) else OPENER))
+    opener = new_instance(
+        engine.spark, "SkipstoneDeltaOpener" if has_delta(engine.spark) else "SkipstoneOpener"
+    )
     try:
         handle = opener.open(frame._jdf)
     except SPARK_FAILURES as problem:
@@ -124,18 +126,25 @@ def open_handle(engine: Engine, handle: Any, opener: Any = None) -> OpenTable:
         format="delta" if is_delta else "parquet",
         schema=handle.schema(),
         partition_schema=handle.partitionSchema(),
-        version=int(handle.version()) if is_delta else -1,
-        files=Files(paths, _longs(handle.sizes()), _longs(handle.times())),
+        version=int(handle.version()),
+        files=Files(paths, _longs(handle.sizes()), _longs(handle.times()), _vectors(handle)),
         locations=_texts(handle.absolutePaths()),
         partitions=_texts(handle.partitions()) if is_delta and paths else (),
     )
-    return OpenTable(engine, snapshot, handle, opener or new_instance(engine.spark, *OPENER))
+    return OpenTable(engine, snapshot, handle, opener or new_instance(engine.spark, "SkipstoneOpener"))
 
 
 def _texts(data: bytes) -> tuple[str, ...]:
     """Texts from the JVM; each of them has at least one character, or all are none."""
     text = bytes(data).decode()
     return tuple(text.split("\0")) if text else ()
+
+
+def _vectors(handle: Any) -> tuple[str, ...]:
+    """What identifies the deletion vector of each file, a text that is empty where there is none."""
+    text = bytes(handle.vectors()).decode()
+    # Files without a deletion vector are the rule.
+    return tuple(text.split("\0")) if text.strip("\0") else ()
 
 
 def _longs(data: bytes) -> Counts:

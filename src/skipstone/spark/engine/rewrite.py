@@ -28,7 +28,6 @@ from skipstone.predicate.expr import Expr, Value
 from skipstone.progress import Progress, Steps
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.bridge.sources import DELTA_FILES
 from skipstone.spark.engine.assign import arranged
 from skipstone.spark.engine.cancellation import shielded
 from skipstone.spark.engine.job_progress import watch
@@ -88,7 +87,7 @@ class Rewriting:
         self._spark = engine.spark
         self._committing = False
         self._session = engine.session(IN_PLACE)
-        self._handle = new_instance(self._spark, *DELTA_FILES, "SkipstoneRewrite")
+        self._handle = new_instance(self._spark, "SkipstoneRewrite")
         begun = self._handle.begin(self._session._jsparkSession, table.root, table.jvm_files)
         self.before = table if begun.equals(table.jvm_files) else open_handle(engine, begun)
         self._check()

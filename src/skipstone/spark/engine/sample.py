@@ -20,6 +20,8 @@ from pyspark.sql import functions as F
 
 from skipstone.catalog.column_names import quoted
 from skipstone.layout.sample import Drawn, Sample
+from skipstone.layout.table_view import VectorCounts
+from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import Call, Column, Expr, Value, columns_of, type_of, walk
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import Counts
@@ -31,7 +33,6 @@ from skipstone.spark.engine.stored_bounds import canonical_array
 
 __all__ = [
     "Request",
-    "VectorCounts",
     "count_rows",
     "count_vectors",
     "draw",
@@ -175,19 +176,12 @@ def _partition(table: pa.Table, by: Expr | None) -> tuple[npt.NDArray[np.int32] 
     if by is None:
         return None, ()
     column = canonical_array(_flat(table, "p"), type_of(by))
-    values = tuple(sorted({value for value in column.to_pylist() if value is not None}))
-    places = {value: place for place, value in enumerate(values)}
-    numbers = np.array([places.get(value, len(values)) for value in column.to_pylist()], np.int32)
-    return numbers, values
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VectorCounts:
-    """Distinct feature vectors, how many rows have each, and the horizontal partition of each."""
-
-    vectors: npt.NDArray[np.bool_]
-    counts: npt.NDArray[np.int64]
-    partitions: tuple[Value, ...]
+    # NaN is one value, though Python's are not equal.
+    found = {order_key(value): value for value in column.to_pylist() if value is not None}
+    keys = sorted(found)
+    indexes = {key: index for index, key in enumerate(keys)}
+    numbers = np.array([indexes.get(order_key(value), len(keys)) for value in column.to_pylist()], np.int32)
+    return numbers, tuple(found[key] for key in keys)
 
 
 def count_vectors(
@@ -205,7 +199,7 @@ def count_vectors(
     counted = frame.select(*words, *key).groupBy(*keys).agg(F.count(F.lit(1)).alias("n"))
     found: pa.Table = counted.orderBy(F.desc("n")).limit(_MOST_VECTORS).toArrow().combine_chunks()
     bits = _unpack([_flat(found, f"b{place}") for place in range(len(words))], len(features), found.num_rows)
-    counts = _flat(found, "n").to_numpy(zero_copy_only=False).astype(np.int64)
+    counts = _flat(found, "n").to_numpy(zero_copy_only=False).astype(np.float64)
     parts: list[Value] = [None] * found.num_rows
     if partition is not None:
         parts = canonical_array(_flat(found, "p"), type_of(partition)).to_pylist()

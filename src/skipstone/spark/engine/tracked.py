@@ -29,12 +29,12 @@ from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.failures import unlogged_errors
 
 __all__ = [
-    "tracked_columns",
-    "tracked_expressions",
-    "tracked_features",
     "rendered_expressions",
     "rendered_features",
     "still_tracked",
+    "tracked_columns",
+    "tracked_expressions",
+    "tracked_features",
 ]
 
 LOG = logging.getLogger("skipstone")

@@ -22,7 +22,6 @@ from pyspark.sql import SparkSession
 from skipstone.catalog import stamp
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.runtime import Runtime
-from skipstone.spark.bridge.sources import BASE
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.querylog.log_lines import root_of, scan_of
 from skipstone.spark.querylog.log_settings import LogSettings
@@ -53,7 +52,7 @@ class Recorder:
         self._guard = threading.Lock()
         self._noting = threading.Lock()
         self._ended = threading.Event()
-        self.listener = new_instance(spark, *BASE, "QueryLog")
+        self.listener = new_instance(spark, "QueryLog")
         self.listener.start(
             runtime.shim,
             spark.sparkContext._jsc.sc(),

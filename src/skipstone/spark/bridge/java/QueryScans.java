@@ -1,11 +1,8 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
@@ -33,31 +30,47 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
+
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
 /**
- * SQL text to the scans it makes: parsed, analysed and optimised by Catalyst in a copy of the user's
- * session, in which each table of interest is an empty relation of the right schema. Nothing is run.
- * One call per statement, since each call from Python costs a round trip.
+ * SQL text to the scans it makes: parsed, analysed and optimised by Catalyst in a copy of the
+ * user's session, in which each table of interest is an empty relation of the right schema. Nothing
+ * is run. One call per statement, since each call from Python costs a round trip.
  */
 public final class QueryScans {
-    /** Attribute metadata that tells the table; it survives whatever the optimizer does to a relation. */
+    /**
+     * Attribute metadata that tells the table; it survives whatever the optimizer does to a
+     * relation.
+     */
     public static final String MARK = "skipstone.table";
 
     private final SparkSession session;
 
     public QueryScans(SparkSession user) {
         this.session = user.cloneSession();
-        this.session.experimental().extraOptimizations_$eq((Seq) scala.collection.immutable.Nil$.MODULE$);
+        this.session
+                .experimental()
+                .extraOptimizations_$eq((Seq) scala.collection.immutable.Nil$.MODULE$);
     }
 
-    /** Makes a table known under a name, empty: an RDD, as the optimizer folds empty local data away. */
+    /**
+     * Makes a table known under a name, empty: an RDD, as the optimizer folds empty local data
+     * away.
+     */
     public void addTable(String name, String schema) {
-        RDD none = session.sparkContext().emptyRDD(scala.reflect.ClassTag$.MODULE$.apply(InternalRow.class));
+        RDD none =
+                session.sparkContext()
+                        .emptyRDD(scala.reflect.ClassTag$.MODULE$.apply(InternalRow.class));
         session.internalCreateDataFrame(none, (StructType) DataType.fromJson(schema), false)
-            .createOrReplaceTempView(name);
+                .createOrReplaceTempView(name);
     }
 
     /** Gives a query a name; returns null, or the class of what the text is if it is no query. */
@@ -83,9 +96,10 @@ public final class QueryScans {
     }
 
     /**
-     * {"scans": [...]}; or {"qualified": [[part, ...], ...]} when relations have names of several parts and
-     * these are to be looked at first; or {"other": class} for a statement in which no query is found; or
-     * {"error": sentence}. Analysis alone runs some commands, so only queries are analysed.
+     * {"scans": [...]}; or {"qualified": [[part, ...], ...]} when relations have names of several
+     * parts and these are to be looked at first; or {"other": class} for a statement in which no
+     * query is found; or {"error": sentence}. Analysis alone runs some commands, so only queries
+     * are analysed.
      */
     public String scans(String sql, boolean namesFirst) throws Exception {
         Option active = SparkSession.getActiveSession();
@@ -106,7 +120,9 @@ public final class QueryScans {
         } catch (VirtualMachineError fatal) {
             throw fatal;
         } catch (Throwable failure) {
-            out.put("error", failure.getMessage() == null ? failure.toString() : failure.getMessage());
+            out.put(
+                    "error",
+                    failure.getMessage() == null ? failure.toString() : failure.getMessage());
         } finally {
             if (active.isDefined()) {
                 SparkSession.setActiveSession((SparkSession) active.get());
@@ -128,11 +144,14 @@ public final class QueryScans {
         out.put("scans", scans);
     }
 
-    /** The part of a statement that reads: the query of an INSERT, the rows that a DELETE looks for. */
+    /**
+     * The part of a statement that reads: the query of an INSERT, the rows that a DELETE looks for.
+     */
     private static LogicalPlan reading(LogicalPlan plan) {
         if (plan instanceof UnresolvedWith) {
             UnresolvedWith with = (UnresolvedWith) plan;
-            return new UnresolvedWith(reading(with.child()), with.cteRelations(), with.allowRecursion());
+            return new UnresolvedWith(
+                    reading(with.child()), with.cteRelations(), with.allowRecursion());
         }
         if (plan instanceof InsertIntoStatement) {
             return ((InsertIntoStatement) plan).query();
@@ -153,21 +172,28 @@ public final class QueryScans {
             return reading(((ExplainCommand) plan).logicalPlan());
         }
         if (plan instanceof DeleteFromTable) {
-            return new Filter(((DeleteFromTable) plan).condition(), ((DeleteFromTable) plan).table());
+            return new Filter(
+                    ((DeleteFromTable) plan).condition(), ((DeleteFromTable) plan).table());
         }
         if (plan instanceof UpdateTable) {
             UpdateTable update = (UpdateTable) plan;
-            return update.condition().isEmpty()
-                ? update.table() : new Filter((Expression) update.condition().get(), update.table());
+            Option condition = update.condition();
+            return condition.isEmpty()
+                    ? update.table()
+                    : new Filter((Expression) condition.get(), update.table());
         }
         if (plan instanceof MergeIntoTable) {
             MergeIntoTable merge = (MergeIntoTable) plan;
             if (merge.notMatchedBySourceActions().nonEmpty()) {
-                throw new UnsupportedOperationException("MERGE with WHEN NOT MATCHED BY SOURCE reads the whole table");
+                throw new UnsupportedOperationException(
+                        "MERGE with WHEN NOT MATCHED BY SOURCE reads the whole table");
             }
             return new Join(
-                merge.targetTable(), merge.sourceTable(), Inner$.MODULE$, Option.apply(merge.mergeCondition()),
-                JoinHint$.MODULE$.NONE());
+                    merge.targetTable(),
+                    merge.sourceTable(),
+                    Inner$.MODULE$,
+                    Option.apply(merge.mergeCondition()),
+                    JoinHint$.MODULE$.NONE());
         }
         return plan;
     }
@@ -204,11 +230,14 @@ public final class QueryScans {
         }
     }
 
-    /** Which table a leaf of the plan is, by mark, catalog name and paths; null when it is no table. */
+    /**
+     * Which table a leaf of the plan is, by mark, catalog name and paths; null when it is no table.
+     */
     private static Map source(LogicalPlan leaf) {
         Map out = new LinkedHashMap();
-        if (leaf.output().nonEmpty()) {
-            Attribute first = (Attribute) leaf.output().head();
+        Seq columns = leaf.output();
+        if (columns.nonEmpty()) {
+            Attribute first = (Attribute) columns.head();
             if (first.metadata().contains(MARK)) {
                 out.put("table", first.metadata().getString(MARK));
                 return out;
@@ -218,13 +247,14 @@ public final class QueryScans {
             return null;
         }
         LogicalRelation relation = (LogicalRelation) leaf;
-        if (relation.catalogTable().isDefined()) {
-            out.put("name", ((org.apache.spark.sql.catalyst.catalog.CatalogTable) relation.catalogTable().get())
-                .identifier().unquotedString());
+        Option known = relation.catalogTable();
+        if (known.isDefined()) {
+            out.put("name", ((CatalogTable) known.get()).identifier().unquotedString());
         }
         List paths = new ArrayList();
         if (relation.relation() instanceof HadoopFsRelation) {
-            Iterator roots = ((HadoopFsRelation) relation.relation()).location().rootPaths().iterator();
+            Iterator roots =
+                    ((HadoopFsRelation) relation.relation()).location().rootPaths().iterator();
             while (roots.hasNext()) {
                 paths.add(roots.next().toString());
             }

@@ -1,10 +1,5 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -15,40 +10,84 @@ import org.apache.spark.sql.execution.CommandExecutionMode;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+
 import scala.Option;
 import scala.Product;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 /**
  * Text from a user or a file to a frame, if it is a query and nothing else.
  *
- * SparkSession.sql runs a command while it makes its frame, and analysis alone runs EXECUTE IMMEDIATE and CALL.
- * So the parsed plan is judged before anything else is done with it: every node in it must be one that queries
- * are made of. What an IDENTIFIER clause stands for is known only after analysis; so the analysed plan, in which
- * commands have not been run, is looked through too, and the frame is made of that very plan.
+ * <p>SparkSession.sql runs a command while it makes its frame, and analysis alone runs EXECUTE
+ * IMMEDIATE and CALL. So the parsed plan is judged before anything else is done with it: every node
+ * in it must be one that queries are made of. What an IDENTIFIER clause stands for is known only
+ * after analysis; so the analysed plan, in which commands have not been run, is looked through too,
+ * and the frame is made of that very plan.
  */
 public final class QueryText {
     /**
-     * What the parser makes of queries. Whatever is not here is not run: a new kind of command, or one that an
-     * extension brings along. TRANSFORM is not here, since it starts a program.
+     * What the parser makes of queries. Whatever is not here is not run: a new kind of command, or
+     * one that an extension brings along. TRANSFORM is not here, since it starts a program.
      */
-    private static final Set QUERIES = new HashSet(Arrays.asList(new Object[] {
-        "analysis.NamedStreamingRelation", "analysis.PlanWithUnresolvedIdentifier", "analysis.RelationChanges",
-        "analysis.RelationTimeTravel", "analysis.ResolvedInlineTable", "analysis.UnresolvedEventTimeWatermark",
-        "analysis.UnresolvedHaving", "analysis.UnresolvedInlineTable", "analysis.UnresolvedQualify",
-        "analysis.UnresolvedRelation", "analysis.UnresolvedSubqueryColumnAliases", "analysis.UnresolvedTVFAliases",
-        "analysis.UnresolvedTableValuedFunction", "expressions.PipeOperator",
-        "plans.logical.Aggregate", "plans.logical.AsOfJoin", "plans.logical.Deduplicate", "plans.logical.Distinct",
-        "plans.logical.Except", "plans.logical.Filter", "plans.logical.Generate", "plans.logical.GlobalLimit",
-        "plans.logical.Intersect", "plans.logical.Join", "plans.logical.LateralJoin", "plans.logical.LimitAll",
-        "plans.logical.LocalLimit", "plans.logical.LocalRelation", "plans.logical.NearestByJoin",
-        "plans.logical.Offset", "plans.logical.OneRowRelation", "plans.logical.Pivot", "plans.logical.Project",
-        "plans.logical.Range", "plans.logical.RebalancePartitions", "plans.logical.Repartition",
-        "plans.logical.RepartitionByExpression", "plans.logical.Sample", "plans.logical.Sort",
-        "plans.logical.Subquery", "plans.logical.SubqueryAlias", "plans.logical.Union", "plans.logical.Unpivot",
-        "plans.logical.UnresolvedHint", "plans.logical.UnresolvedWith", "plans.logical.Window",
-        "plans.logical.WithWindowDefinition"}));
+    private static final Set QUERIES =
+            new HashSet(
+                    Arrays.asList(
+                            new Object[] {
+                                "analysis.NamedStreamingRelation",
+                                "analysis.PlanWithUnresolvedIdentifier",
+                                "analysis.RelationChanges",
+                                "analysis.RelationTimeTravel",
+                                "analysis.ResolvedInlineTable",
+                                "analysis.UnresolvedEventTimeWatermark",
+                                "analysis.UnresolvedHaving",
+                                "analysis.UnresolvedInlineTable",
+                                "analysis.UnresolvedQualify",
+                                "analysis.UnresolvedRelation",
+                                "analysis.UnresolvedSubqueryColumnAliases",
+                                "analysis.UnresolvedTVFAliases",
+                                "analysis.UnresolvedTableValuedFunction",
+                                "expressions.PipeOperator",
+                                "plans.logical.Aggregate",
+                                "plans.logical.AsOfJoin",
+                                "plans.logical.Deduplicate",
+                                "plans.logical.Distinct",
+                                "plans.logical.Except",
+                                "plans.logical.Filter",
+                                "plans.logical.Generate",
+                                "plans.logical.GlobalLimit",
+                                "plans.logical.Intersect",
+                                "plans.logical.Join",
+                                "plans.logical.LateralJoin",
+                                "plans.logical.LimitAll",
+                                "plans.logical.LocalLimit",
+                                "plans.logical.LocalRelation",
+                                "plans.logical.NearestByJoin",
+                                "plans.logical.Offset",
+                                "plans.logical.OneRowRelation",
+                                "plans.logical.Pivot",
+                                "plans.logical.Project",
+                                "plans.logical.Range",
+                                "plans.logical.RebalancePartitions",
+                                "plans.logical.Repartition",
+                                "plans.logical.RepartitionByExpression",
+                                "plans.logical.Sample",
+                                "plans.logical.Sort",
+                                "plans.logical.Subquery",
+                                "plans.logical.SubqueryAlias",
+                                "plans.logical.Union",
+                                "plans.logical.Unpivot",
+                                "plans.logical.UnresolvedHint",
+                                "plans.logical.UnresolvedWith",
+                                "plans.logical.Window",
+                                "plans.logical.WithWindowDefinition"
+                            }));
 
     private static final String CATALYST = "org.apache.spark.sql.catalyst.";
 
@@ -62,7 +101,10 @@ public final class QueryText {
             if (other != null) {
                 return other;
             }
-            LogicalPlan analyzed = session.sessionState().executePlan(parsed, CommandExecutionMode.SKIP()).analyzed();
+            LogicalPlan analyzed =
+                    session.sessionState()
+                            .executePlan(parsed, CommandExecutionMode.SKIP())
+                            .analyzed();
             other = command(analyzed);
             return other != null ? (Object) other : Dataset.ofRows(session, analyzed);
         } finally {
@@ -74,16 +116,22 @@ public final class QueryText {
         }
     }
 
-    /** The class of the first node of a parsed plan that no query has, in subqueries and WITH too; or null. */
+    /**
+     * The class of the first node of a parsed plan that no query has, in subqueries and WITH too;
+     * or null.
+     */
     public static String otherThanQuery(Object value) {
         if (value instanceof LogicalPlan) {
             String name = value.getClass().getName();
-            if (!name.startsWith(CATALYST) || !QUERIES.contains(name.substring(CATALYST.length()))) {
+            if (!name.startsWith(CATALYST)
+                    || !QUERIES.contains(name.substring(CATALYST.length()))) {
                 return value.getClass().getSimpleName();
             }
         }
         Iterator parts = null;
-        if (value instanceof TreeNode || value instanceof Option || value instanceof scala.Tuple2
+        if (value instanceof TreeNode
+                || value instanceof Option
+                || value instanceof scala.Tuple2
                 || value instanceof scala.Tuple3) {
             parts = ((Product) value).productIterator();
         } else if (value instanceof scala.collection.Iterable) {
@@ -98,14 +146,18 @@ public final class QueryText {
         return null;
     }
 
-    /** The names of several parts by which a statement calls relations, each a list of its parts. */
+    /**
+     * The names of several parts by which a statement calls relations, each a list of its parts.
+     */
     public List relations(SparkSession session, String sql) throws Exception {
         List out = new ArrayList();
         names(session.sessionState().sqlParser().parsePlan(sql), out);
         return out;
     }
 
-    /** Relation names of several parts anywhere in a parsed plan, common table expressions included. */
+    /**
+     * Relation names of several parts anywhere in a parsed plan, common table expressions included.
+     */
     public static void names(Object value, List out) {
         if (value instanceof UnresolvedRelation) {
             Seq parts = ((UnresolvedRelation) value).multipartIdentifier();
@@ -117,7 +169,9 @@ public final class QueryText {
                 }
                 out.add(name);
             }
-        } else if (value instanceof TreeNode || value instanceof Option || value instanceof scala.Tuple3
+        } else if (value instanceof TreeNode
+                || value instanceof Option
+                || value instanceof scala.Tuple3
                 || value instanceof scala.Tuple2) {
             Iterator fields = ((Product) value).productIterator();
             while (fields.hasNext()) {
@@ -173,7 +227,8 @@ public final class QueryText {
             if (!(relation.relation() instanceof HadoopFsRelation)) {
                 return false;
             }
-            Iterator paths = ((HadoopFsRelation) relation.relation()).location().rootPaths().iterator();
+            Iterator paths =
+                    ((HadoopFsRelation) relation.relation()).location().rootPaths().iterator();
             while (paths.hasNext()) {
                 String path = paths.next().toString();
                 if (path.equals(root) || path.startsWith(root + "/")) {

@@ -1,11 +1,15 @@
 package skipstone;
 
-import java.io.OutputStream;
 import org.apache.spark.sql.classic.SparkSession;
+
 import scala.Console$;
 import scala.runtime.AbstractFunction0;
 
-/** VACUUM without the sentence that Delta prints to standard output, which may be somebody's JSON. */
+import java.io.OutputStream;
+
+/**
+ * VACUUM without the sentence that Delta prints to standard output, which may be somebody's JSON.
+ */
 public final class QuietVacuum {
     public void run(SparkSession session, String path) {
         Console$.MODULE$.withOut(OutputStream.nullOutputStream(), new Statement(session, path));

@@ -1,10 +1,5 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.Metadata;
@@ -16,19 +11,29 @@ import org.apache.spark.sql.delta.stats.DeltaScan;
 import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /**
- * Delta scans. Delta, or SkipstoneEarly, has chosen the files before skipstone's rule runs, and Delta applies deletion
- * vectors afterwards on anything that is one of its own indexes. So the answer is a prepared
- * Delta index over fewer files, never a wrapper: a wrapper would bring deleted rows back.
+ * Delta scans. Delta, or SkipstoneEarly, has chosen the files before skipstone's rule runs, and
+ * Delta applies deletion vectors afterwards on anything that is one of its own indexes. So the
+ * answer is a prepared Delta index over fewer files, never a wrapper: a wrapper would bring deleted
+ * rows back.
  *
- * Only prepared scans are touched. UPDATE, DELETE, MERGE, change feeds and streams use other
+ * <p>Only prepared scans are touched. UPDATE, DELETE, MERGE, change feeds and streams use other
  * indexes, and the reads of a transaction are recorded before the rule runs.
  */
-public final class SkipstoneDelta implements Skipstone.Adapter {
+public final class SkipstoneDelta implements ScanAdapter {
     public String root(HadoopFsRelation relation) {
         FileIndex location = relation.location();
         if (location instanceof PreparedDeltaFileIndex) {
@@ -37,15 +42,23 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return location instanceof TahoeFileIndex ? "" : null;
     }
 
-    public String schema(HadoopFsRelation relation, Skipstone.Table table) {
+    public String schema(HadoopFsRelation relation, CatalogEntries table) {
         FileIndex location = relation.location();
-        Metadata metadata = location instanceof PreparedDeltaFileIndex
-            ? ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot().metadata()
-            : ((TahoeFileIndex) location).metadata();
-        return Skipstone.markedJson(metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
+        Metadata metadata =
+                location instanceof PreparedDeltaFileIndex
+                        ? ((PreparedDeltaFileIndex) location)
+                                .preparedScan()
+                                .scannedSnapshot()
+                                .metadata()
+                        : ((TahoeFileIndex) location).metadata();
+        return TableSchema.markedJson(
+                metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
-    /** UPDATE, DELETE and MERGE look for their rows in a batch of files; what they write comes from another scan. */
+    /**
+     * UPDATE, DELETE and MERGE look for their rows in a batch of files; what they write comes from
+     * another scan.
+     */
     public String loggedRoot(HadoopFsRelation relation, boolean writing) {
         FileIndex location = relation.location();
         if (location instanceof TahoeBatchFileIndex && !writing) {
@@ -55,8 +68,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return root(relation);
     }
 
-    private static final java.util.List SEARCHES =
-        java.util.Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
+    private static final List SEARCHES =
+            Arrays.asList(new Object[] {"delete", "update", "merge", "batch"});
 
     public long filesTotal(HadoopFsRelation relation) {
         FileIndex location = relation.location();
@@ -70,6 +83,8 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
 
     /** All files, to be pruned by the filter as it is when all other rules have run. */
     public static final class Everything extends PreparedDeltaFileIndex {
+        private static final long serialVersionUID = 1L;
+
         public Everything(TahoeLogFileIndex of, DeltaScan scan) {
             super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, Option.empty());
         }
@@ -77,28 +92,39 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         /** What Delta would have prepared. */
         PreparedDeltaFileIndex byDelta(Expression condition) {
             List conjuncts = new ArrayList();
-            Skipstone.split(condition, conjuncts);
-            scala.collection.mutable.ListBuffer filters = new scala.collection.mutable.ListBuffer();
+            ScanQuestion.split(condition, conjuncts);
+            ListBuffer filters = new ListBuffer();
             for (int i = 0; i < conjuncts.size(); i++) {
                 filters.addOne(conjuncts.get(i));
             }
-            DeltaScan found = preparedScan().scannedSnapshot().filesForScan(filters.toList(), false);
+            DeltaScan found =
+                    preparedScan().scannedSnapshot().filesForScan(filters.toList(), false);
             return new ByDelta(this, found);
         }
     }
 
     /** Files that Delta has chosen, and of which the catalog skips none. */
-    static final class ByDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
+    static final class ByDelta extends PreparedDeltaFileIndex implements PrunedIndex {
+        private static final long serialVersionUID = 1L;
+
         ByDelta(PreparedDeltaFileIndex of, DeltaScan scan) {
-            super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, of.versionScanned());
+            super(
+                    of.spark(),
+                    of.deltaLog(),
+                    of.path(),
+                    of.catalogTableOpt(),
+                    scan,
+                    of.versionScanned());
         }
     }
 
-    public FileIndex prune(HadoopFsRelation relation, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
+    public FileIndex prune(
+            HadoopFsRelation relation, CatalogEntries table, BitSet skip, DecidedScan scan) {
         scan.format = "delta";
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
         Seq kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
-        if (prepared instanceof Everything && (scan.told || scan.filesKept == scan.filesOffered)) {
+        if (prepared instanceof Everything
+                && (scan.reported || scan.filesKept == scan.filesOffered)) {
             PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
             boolean none = scan.filesKept == scan.filesOffered;
             scan.restart();
@@ -113,15 +139,30 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         DeltaScan before = prepared.preparedScan();
         scan.filesTotal = known(before.total().files(), scan.filesOffered);
         scan.bytesTotal = known(before.total().bytesCompressed(), scan.bytesOffered);
-        DataSize scanned = new DataSize(
-            Option.apply(Long.valueOf(scan.bytesKept)), Option.empty(), Option.apply(Long.valueOf(scan.filesKept)),
-            Option.empty());
-        DeltaScan after = new DeltaScan(
-            before.version(), kept, before.total(), before.partition(), scanned, before.scannedSnapshot(),
-            before.partitionFilters(), before.dataFilters(), before.partitionLikeDataFilters(),
-            before.rewrittenPartitionLikeDataFilters(), before.unusedFilters(), before.scanDurationMs(),
-            before.dataSkippingType());
-        return scan.filesKept == scan.filesOffered ? prepared : new PrunedDelta(prepared, after, table, skip);
+        DataSize scanned =
+                new DataSize(
+                        Option.apply(Long.valueOf(scan.bytesKept)),
+                        Option.empty(),
+                        Option.apply(Long.valueOf(scan.filesKept)),
+                        Option.empty());
+        DeltaScan after =
+                new DeltaScan(
+                        before.version(),
+                        kept,
+                        before.total(),
+                        before.partition(),
+                        scanned,
+                        before.scannedSnapshot(),
+                        before.partitionFilters(),
+                        before.dataFilters(),
+                        before.partitionLikeDataFilters(),
+                        before.rewrittenPartitionLikeDataFilters(),
+                        before.unusedFilters(),
+                        before.scanDurationMs(),
+                        before.dataSkippingType());
+        return scan.filesKept == scan.filesOffered
+                ? prepared
+                : new PrunedDelta(prepared, after, table, skip);
     }
 
     private static long known(Option value, long otherwise) {
@@ -137,9 +178,12 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
         return out;
     }
 
-    /** The files that are not skipped; those that Delta leaves out by itself, if it is known, are not offered. */
-    static Seq keep(Seq files, Set byDelta, Skipstone.Table table, BitSet skip, Skipstone.Scan scan) {
-        scala.collection.mutable.ListBuffer kept = new scala.collection.mutable.ListBuffer();
+    /**
+     * The files that are not skipped; those that Delta leaves out by itself, if it is known, are
+     * not offered.
+     */
+    static Seq keep(Seq files, Set byDelta, CatalogEntries table, BitSet skip, DecidedScan scan) {
+        ListBuffer kept = new ListBuffer();
         Iterator all = files.iterator();
         while (all.hasNext()) {
             AddFile file = (AddFile) all.next();
@@ -148,7 +192,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
             if (skipped && byDelta != null && !byDelta.contains(file.path())) {
                 continue;
             }
-            if (Skipstone.count(scan, entry, skip, file.size())) {
+            if (scan.count(entry, skip, file.size())) {
                 kept.addOne(file);
             }
         }
@@ -156,14 +200,23 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
     }
 
     /** Delta's prepared index over fewer files; also when Delta selects its files again later. */
-    static final class PrunedDelta extends PreparedDeltaFileIndex implements Skipstone.Pruned {
-        private final Skipstone.Table table;
+    static final class PrunedDelta extends PreparedDeltaFileIndex implements PrunedIndex {
+        private static final long serialVersionUID = 1L;
+
+        private final CatalogEntries table;
         private final BitSet skip;
+
         /** Whether Delta has not looked for files at all. */
         private final boolean alone;
 
-        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Skipstone.Table table, BitSet skip) {
-            super(of.spark(), of.deltaLog(), of.path(), of.catalogTableOpt(), scan, of.versionScanned());
+        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, CatalogEntries table, BitSet skip) {
+            super(
+                    of.spark(),
+                    of.deltaLog(),
+                    of.path(),
+                    of.catalogTableOpt(),
+                    scan,
+                    of.versionScanned());
             this.table = table;
             this.skip = skip;
             this.alone = of instanceof Everything;
@@ -174,7 +227,7 @@ public final class SkipstoneDelta implements Skipstone.Adapter {
                 return preparedScan().files();
             }
             Seq files = super.matchingFiles(partitionFilters, dataFilters);
-            return keep(files, null, table, skip, new Skipstone.Scan());
+            return keep(files, null, table, skip, new DecidedScan());
         }
     }
 }

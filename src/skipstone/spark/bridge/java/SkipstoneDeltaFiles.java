@@ -1,15 +1,22 @@
 package skipstone;
 
-import java.util.BitSet;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor;
 import org.apache.spark.sql.delta.actions.Metadata;
+
 import scala.Option;
 import scala.Product;
+import scala.collection.mutable.ListBuffer;
+
+import java.net.URI;
+import java.util.BitSet;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** Files of a Delta table: those of a snapshot, or some that are written but not committed yet. */
 public final class SkipstoneDeltaFiles extends SkipstoneFiles {
@@ -21,8 +28,9 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         this.snapshot = snapshot;
         this.files = files;
         for (int i = 0; i < files.length; i++) {
-            Path path = new Path(java.net.URI.create(files[i].path()));
-            String absolute = (path.isAbsolute() ? path : new Path(snapshot.dataPath(), path)).toString();
+            Path path = new Path(URI.create(files[i].path()));
+            String absolute =
+                    (path.isAbsolute() ? path : new Path(snapshot.dataPath(), path)).toString();
             add(files[i].path(), absolute, files[i].size(), files[i].modificationTime());
         }
     }
@@ -44,20 +52,33 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         return snapshot.version();
     }
 
+    /**
+     * Where the vector is stored, and how many rows it deletes. One that is stored inline is its
+     * own bytes.
+     */
+    protected String vector(int place) {
+        DeletionVectorDescriptor vector = files[place].deletionVector();
+        return vector == null ? "" : vector.uniqueId() + ":" + vector.cardinality();
+    }
+
     public String schema() {
         Metadata metadata = snapshot.metadata();
-        return Skipstone.markedJson(metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
+        return TableSchema.markedJson(
+                metadata.schemaString(), metadata.schema(), metadata.partitionSchema());
     }
 
     public String partitionSchema() {
         return snapshot.metadata().partitionSchema().json();
     }
 
-    /** The partition that each file belongs to, as JSON of its values; the same text for the same partition. */
+    /**
+     * The partition that each file belongs to, as JSON of its values; the same text for the same
+     * partition.
+     */
     public byte[] partitions() throws Exception {
         String[] out = new String[files.length];
         for (int i = 0; i < files.length; i++) {
-            java.util.Map values = new java.util.TreeMap();
+            Map values = new TreeMap();
             scala.collection.Iterator entries = files[i].partitionValues().iterator();
             while (entries.hasNext()) {
                 scala.Tuple2 entry = (scala.Tuple2) entries.next();
@@ -65,7 +86,7 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
             }
             out[i] = CatalystJson.text(values);
         }
-        return String.join("\0", out).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        return joined(out);
     }
 
     /** Deletion vectors are left off: a restored table may bring the deleted rows back. */
@@ -80,37 +101,36 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
 
     private Dataset read(SparkSession session, byte[] chosen, boolean deletedToo) {
         BitSet wanted = BitSet.valueOf(chosen);
-        scala.collection.mutable.ListBuffer some = new scala.collection.mutable.ListBuffer();
+        ListBuffer some = new ListBuffer();
         for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
             some.addOne(deletedToo ? with(files[i], "deletionVector", null) : files[i]);
         }
-        // Delta takes whatever session is active; the settings of this one decide how files are split.
-        Option before = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        // Delta takes whatever session is active; the settings of this one decide how files are
+        // split.
+        Option before = ActiveSession.swap(session);
         try {
             DeltaLog log = DeltaLog.forTable(session, snapshot.dataPath());
             // The name keeps these scans out of the query log.
-            return (Dataset) log.createDataFrame(snapshot, some.toList(), false, Option.apply("skipstone"));
+            return (Dataset)
+                    log.createDataFrame(snapshot, some.toList(), false, Option.apply("skipstone"));
         } finally {
-            restore(before);
+            ActiveSession.restore(before);
         }
     }
 
-    public static void restore(Option session) {
-        if (session.isDefined()) {
-            org.apache.spark.sql.SparkSession.setActiveSession((org.apache.spark.sql.SparkSession) session.get());
-        } else {
-            org.apache.spark.sql.SparkSession.clearActiveSession();
-        }
-    }
-
-    /** A copy with one field changed. By reflection, for Janino cannot compile calls of AddFile's constructor. */
+    /**
+     * A copy with one field changed. By reflection, for Janino cannot compile calls of AddFile's
+     * constructor.
+     */
     public static AddFile with(AddFile file, String name, Object value) {
         try {
             Product product = (Product) file;
             Object[] fields = new Object[product.productArity()];
             for (int i = 0; i < fields.length; i++) {
-                fields[i] = product.productElementName(i).equals(name) ? value : product.productElement(i);
+                fields[i] =
+                        product.productElementName(i).equals(name)
+                                ? value
+                                : product.productElement(i);
             }
             java.lang.reflect.Constructor[] constructors = AddFile.class.getConstructors();
             for (int i = 0; i < constructors.length; i++) {

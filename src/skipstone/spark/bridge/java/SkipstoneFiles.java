@@ -1,11 +1,5 @@
 package skipstone;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashMap;
-import java.util.List;
 import org.apache.spark.rdd.CoalescedRDDPartition;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -30,19 +24,38 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
+
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** The files of a table as they lie now, data frames over some of them, and aggregates per file. */
 public class SkipstoneFiles {
     private static final long BYTES_A_TASK = 32L << 20;
-    /** Names the files as the catalog does: relative to the root for plain files, as in its log for Delta. */
+
+    /**
+     * Names the files as the catalog does: relative to the root for plain files, as in its log for
+     * Delta.
+     */
     public final List paths = new ArrayList();
+
     protected final List sizes = new ArrayList();
     protected final List times = new ArrayList();
+
     /** Absolute path to position. */
     protected final HashMap positions = new HashMap();
+
     protected final LogicalRelation scan;
     protected final String root;
 
@@ -51,7 +64,7 @@ public class SkipstoneFiles {
         this.root = root;
     }
 
-    public void add(String key, String absolute, long size, long time) {
+    public final void add(String key, String absolute, long size, long time) {
         positions.put(absolute, Integer.valueOf(paths.size()));
         paths.add(key);
         sizes.add(Long.valueOf(size));
@@ -65,17 +78,19 @@ public class SkipstoneFiles {
     /** Without columns whose name is in the paths, unless it is from there that they are read. */
     public String schema() {
         HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-        java.util.Set partitions = Skipstone.lowerCase(relation.partitionSchema().fieldNames());
-        java.util.Set doubtful = new java.util.HashSet();
+        Set partitions = TableSchema.lowerCase(relation.partitionSchema().fieldNames());
+        Set doubtful = new HashSet();
         for (int i = 0; i < paths.size(); i++) {
-            Skipstone.addPartitions((String) paths.get(i), doubtful);
+            TableSchema.addPartitionNames((String) paths.get(i), doubtful);
         }
         if (relation.location() instanceof CatalogFileIndex) {
             doubtful.addAll(partitions);
         } else {
             doubtful.removeAll(partitions);
         }
-        return Skipstone.marked(Skipstone.without(scan.schema(), doubtful), relation.partitionSchema()).json();
+        return TableSchema.marked(
+                        TableSchema.without(scan.schema(), doubtful), relation.partitionSchema())
+                .json();
     }
 
     public String partitionSchema() {
@@ -83,7 +98,7 @@ public class SkipstoneFiles {
     }
 
     public byte[] paths() {
-        return String.join("\0", (String[]) paths.toArray(new String[paths.size()])).getBytes(StandardCharsets.UTF_8);
+        return joined((String[]) paths.toArray(new String[paths.size()]));
     }
 
     /** The absolute paths in the order of the positions. */
@@ -91,10 +106,36 @@ public class SkipstoneFiles {
         String[] out = new String[paths.size()];
         java.util.Iterator entries = positions.entrySet().iterator();
         while (entries.hasNext()) {
-            java.util.Map.Entry entry = (java.util.Map.Entry) entries.next();
+            Map.Entry entry = (Map.Entry) entries.next();
             out[((Integer) entry.getValue()).intValue()] = (String) entry.getKey();
         }
-        return String.join("\0", out).getBytes(StandardCharsets.UTF_8);
+        return joined(out);
+    }
+
+    /**
+     * What identifies the deletion vector of each file, in the order of the positions; an empty
+     * text for a file that has none, as plain files.
+     */
+    public byte[] vectors() {
+        String[] out = new String[paths.size()];
+        for (int i = 0; i < out.length; i++) {
+            out[i] = vector(i);
+        }
+        return joined(out);
+    }
+
+    protected String vector(int place) {
+        return "";
+    }
+
+    /** The version of the table; -1 for plain files, which have none. */
+    public long version() {
+        return -1L;
+    }
+
+    /** Texts in UTF-8 with a NUL between them. */
+    protected static byte[] joined(String[] texts) {
+        return String.join("\0", texts).getBytes(StandardCharsets.UTF_8);
     }
 
     public byte[] sizes() {
@@ -113,18 +154,24 @@ public class SkipstoneFiles {
         return out.array();
     }
 
-    /** The rows of the chosen files, deleted ones included, so that statistics outlive deletion vectors. */
+    /**
+     * The rows of the chosen files, deleted ones included, so that statistics outlive deletion
+     * vectors.
+     */
     public Dataset frame(SparkSession session, byte[] chosen) {
         BitSet skip = BitSet.valueOf(chosen);
         skip.flip(0, paths.size());
         HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
-        FileIndex index = new Skipstone.PrunedFiles(
-            relation.location(), Skipstone.tableOf(root, paths(), sizes(), times()), skip);
-        HadoopFsRelation smaller = new HadoopFsRelation(
-            index, relation.partitionSchema(), relation.dataSchema(), relation.bucketSpec(),
-            relation.fileFormat(), relation.options(), session);
-        return Dataset.ofRows(session, new LogicalRelation(
-            smaller, scan.output(), scan.catalogTable(), false, scan.stream()));
+        FileIndex index =
+                new PrunedFiles(
+                        relation.location(),
+                        CatalogEntries.of(root, paths(), sizes(), times()),
+                        skip);
+        HadoopFsRelation smaller = Relations.reading(relation, index, session);
+        return Dataset.ofRows(
+                session,
+                new LogicalRelation(
+                        smaller, scan.output(), scan.catalogTable(), false, scan.stream()));
     }
 
     /** One row per file, and the position of the file that each row is about. */
@@ -147,42 +194,49 @@ public class SkipstoneFiles {
     }
 
     /**
-     * An aggregate without grouping, evaluated for each file on its own. Spark plans such an aggregate as
-     * one half per partition and another half that merges; with one file to a partition, a single operator
-     * that does both where the file is read gives one row per file. That is generated code without a hash
-     * table, a sort or a shuffle.
+     * An aggregate without grouping, evaluated for each file on its own. Spark plans such an
+     * aggregate as one half per partition and another half that merges; with one file to a
+     * partition, a single operator that does both where the file is read gives one row per file.
+     * That is generated code without a hash table, a sort or a shuffle.
      */
     public PerFile perFile(SparkSession session, Dataset aggregate) {
         // Code is generated by the settings of whatever session is active.
-        scala.Option before = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        Option before = ActiveSession.swap(session);
         try {
             return inSession(session, aggregate);
         } finally {
-            if (before.isDefined()) {
-                org.apache.spark.sql.SparkSession.setActiveSession((org.apache.spark.sql.SparkSession) before.get());
-            } else {
-                org.apache.spark.sql.SparkSession.clearActiveSession();
-            }
+            ActiveSession.restore(before);
         }
     }
 
     private PerFile inSession(SparkSession session, Dataset aggregate) {
         BaseAggregateExec merging = (BaseAggregateExec) aggregate.queryExecution().sparkPlan();
-        SparkPlan partial = (SparkPlan) ((SparkPlan) merging).children().head();
-        scala.collection.mutable.ListBuffer whole = new scala.collection.mutable.ListBuffer();
+        SparkPlan partial = firstChild((SparkPlan) merging);
+        ListBuffer whole = new ListBuffer();
         Iterator aggregates = merging.aggregateExpressions().iterator();
         while (aggregates.hasNext()) {
             AggregateExpression one = (AggregateExpression) aggregates.next();
-            if (!(one.aggregateFunction() instanceof DeclarativeAggregate) || !isSafe(one.dataType())) {
-                throw new IllegalStateException("an aggregate cannot be evaluated per file: " + one);
+            if (!(one.aggregateFunction() instanceof DeclarativeAggregate)
+                    || !isSafe(one.dataType())) {
+                throw new IllegalStateException(
+                        "an aggregate cannot be evaluated per file: " + one);
             }
-            whole.addOne(one.copy(
-                one.aggregateFunction(), Complete$.MODULE$, one.isDistinct(), one.filter(), one.resultId()));
+            whole.addOne(
+                    one.copy(
+                            one.aggregateFunction(),
+                            Complete$.MODULE$,
+                            one.isDistinct(),
+                            one.filter(),
+                            one.resultId()));
         }
-        SparkPlan both = QueryExecution.prepareExecutedPlan(session, SkipstoneAggregate.of(
-            whole.toList(), merging.aggregateAttributes(), merging.resultExpressions(),
-            (SparkPlan) partial.children().head()));
+        SparkPlan both =
+                QueryExecution.prepareExecutedPlan(
+                        session,
+                        SkipstoneAggregate.of(
+                                whole.toList(),
+                                merging.aggregateAttributes(),
+                                merging.resultExpressions(),
+                                firstChild(partial)));
         Seq partitions = (Seq) ((FileScanRDD) source(both).inputRDD()).filePartitions();
         RDD rows = both.execute().coalesce(tasks(session), false, Option.empty(), null);
         List order = new ArrayList();
@@ -192,10 +246,13 @@ public class SkipstoneFiles {
                 order.add(position((FilePartition) partitions.apply(together[j])));
             }
         }
-        return new PerFile(session.internalCreateDataFrame(rows, both.schema(), false), bytes(order));
+        return new PerFile(
+                session.internalCreateDataFrame(rows, both.schema(), false), bytes(order));
     }
 
-    /** Whether a buffer of the type holds its value; binaries do if the aggregate only sees copies. */
+    /**
+     * Whether a buffer of the type holds its value; binaries do if the aggregate only sees copies.
+     */
     private static boolean isSafe(DataType type) {
         return UnsafeRow.isMutable(type) || type instanceof BinaryType;
     }
@@ -213,7 +270,9 @@ public class SkipstoneFiles {
     private Long position(FilePartition partition) {
         PartitionedFile[] files = partition.files();
         Object position = files.length == 1 ? positions.get(files[0].toPath().toString()) : null;
-        if (position == null || files[0].start() != 0L || files[0].length() != files[0].fileSize()) {
+        if (position == null
+                || files[0].start() != 0L
+                || files[0].length() != files[0].fileSize()) {
             throw new IllegalStateException("a partition is not one whole file of the table");
         }
         return Long.valueOf(((Integer) position).longValue());
@@ -229,6 +288,11 @@ public class SkipstoneFiles {
         if (plan instanceof FileSourceScanExec) {
             return (FileSourceScanExec) plan;
         }
-        return source((SparkPlan) plan.children().head());
+        return source(firstChild(plan));
+    }
+
+    private static SparkPlan firstChild(SparkPlan plan) {
+        Seq children = plan.children();
+        return (SparkPlan) children.head();
     }
 }

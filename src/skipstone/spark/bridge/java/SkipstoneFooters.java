@@ -1,8 +1,5 @@
 package skipstone;
 
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.parquet.hadoop.ParquetFileReader;
@@ -10,18 +7,25 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
 /** What Parquet footers say about the sizes of columns; no data is read. */
 public final class SkipstoneFooters {
-    public SkipstoneFooters() {
-    }
+    public SkipstoneFooters() {}
 
-    /** Rows, and of each top-level column the stored bytes and the values, over all these files, as JSON. */
+    /**
+     * Rows, and of each top-level column the stored bytes and the values, over all these files, as
+     * JSON.
+     */
     public String columnSizes(Configuration conf, String[] paths) throws Exception {
         long rows = 0L;
         Map columns = new HashMap();
         Map values = new HashMap();
         for (int i = 0; i < paths.length; i++) {
-            ParquetFileReader reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(paths[i]), conf));
+            ParquetFileReader reader =
+                    ParquetFileReader.open(HadoopInputFile.fromPath(new Path(paths[i]), conf));
             try {
                 List groups = reader.getFooter().getBlocks();
                 for (int j = 0; j < groups.size(); j++) {

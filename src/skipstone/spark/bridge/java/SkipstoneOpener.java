@@ -1,7 +1,5 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.TryEval;
@@ -13,11 +11,17 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+
 import scala.collection.Iterator;
+
+import java.util.ArrayList;
+import java.util.List;
 
 /** Finds the files of the one table that a frame reads. */
 public class SkipstoneOpener {
-    /** The table's files, or null when the frame does not read exactly one table of Parquet files. */
+    /**
+     * The table's files, or null when the frame does not read exactly one table of Parquet files.
+     */
     public SkipstoneFiles open(Dataset frame) {
         List found = new ArrayList();
         leaves(frame.queryExecution().analyzed(), found);
@@ -34,10 +38,11 @@ public class SkipstoneOpener {
 
     public SkipstoneFiles list(LogicalRelation scan, HadoopFsRelation relation) {
         FileIndex location = relation.location();
-        String root = location.rootPaths().size() == 1 ? location.rootPaths().head().toString() : "";
+        String root =
+                location.rootPaths().size() == 1 ? location.rootPaths().head().toString() : "";
         SkipstoneFiles files = new SkipstoneFiles(scan, root);
         location.refresh();
-        Iterator directories = location.listFiles(Skipstone.emptySeq(), Skipstone.emptySeq()).iterator();
+        Iterator directories = location.listFiles(ScalaSeq.empty(), ScalaSeq.empty()).iterator();
         while (directories.hasNext()) {
             Iterator statuses = ((PartitionDirectory) directories.next()).files().iterator();
             while (statuses.hasNext()) {

@@ -1,25 +1,34 @@
 package skipstone;
 
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.List;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
+import org.apache.spark.sql.delta.DeltaOperations;
 import org.apache.spark.sql.delta.OptimisticTransaction;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
+
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
+
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * One rewrite of files of a Delta table: begin, write, and then either commit or abandon. What is written
- * is no part of the table until the commit, which replaces the chosen files by the new ones at once, as a
- * rearrangement (dataChange = false). Delta refuses the commit when somebody else removed or changed one
- * of the chosen files meanwhile; files that others added stay.
+ * One rewrite of files of a Delta table: begin, write, and then either commit or abandon. What is
+ * written is no part of the table until the commit, which replaces the chosen files by the new ones
+ * at once, as a rearrangement (dataChange = false). Delta refuses the commit when somebody else
+ * removed or changed one of the chosen files meanwhile; files that others added stay.
  */
 public final class SkipstoneRewrite {
     private SkipstoneDeltaFiles before;
@@ -27,22 +36,21 @@ public final class SkipstoneRewrite {
     private OptimisticTransaction transaction;
     private BitSet chosen;
 
-    public SkipstoneRewrite() {
-    }
+    public SkipstoneRewrite() {}
 
-    /** Looks at the newest version; if that is the known one, its files are not listed again. */
+    /** Looks at the newest version of a table; if that is the known one, its files are not listed again. */
     public SkipstoneDeltaFiles begin(SparkSession session, String root, SkipstoneDeltaFiles known) {
-        Option active = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        Option active = ActiveSession.swap(session);
         try {
             DeltaLog log = DeltaLog.forTable(session, new Path(root));
             Snapshot newest = log.update(false, Option.empty(), Option.empty());
-            boolean same = newest.version() == known.version()
-                && newest.metadata().id().equals(known.snapshot().metadata().id());
+            boolean same =
+                    newest.version() == known.version()
+                            && newest.metadata().id().equals(known.snapshot().metadata().id());
             before = same ? known : SkipstoneDeltaFiles.newest(log);
             return before;
         } finally {
-            SkipstoneDeltaFiles.restore(active);
+            ActiveSession.restore(active);
         }
     }
 
@@ -51,9 +59,11 @@ public final class SkipstoneRewrite {
         return before.live(session, places);
     }
 
-    /** Table properties and features, as JSON, for the checks that come before anything is written. */
+    /**
+     * Table properties and features, as JSON, for the checks that come before anything is written.
+     */
     public String properties() throws Exception {
-        java.util.Map out = new java.util.TreeMap();
+        Map out = new TreeMap();
         Iterator entries = before.snapshot().metadata().configuration().iterator();
         while (entries.hasNext()) {
             scala.Tuple2 entry = (scala.Tuple2) entries.next();
@@ -62,15 +72,19 @@ public final class SkipstoneRewrite {
         return CatalystJson.text(out);
     }
 
-    /** Writes the rows as new files, which replace the files at the chosen places once committed. */
+    /**
+     * Writes the rows as new files, which replace the files at the chosen places once committed.
+     */
     public SkipstoneDeltaFiles write(SparkSession session, Dataset rows, byte[] places) {
         chosen = BitSet.valueOf(places);
-        Option active = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        Option active = ActiveSession.swap(session);
         try {
-            transaction = before.snapshot().deltaLog().startTransaction(Option.empty(), Option.apply(before.snapshot()));
+            transaction =
+                    before.snapshot()
+                            .deltaLog()
+                            .startTransaction(Option.empty(), Option.apply(before.snapshot()));
             transaction.trackFilesRead(chosenFiles());
-            Seq actions = transaction.writeFiles(rows, Option.empty(), true, Skipstone.emptySeq());
+            Seq actions = transaction.writeFiles(rows, Option.empty(), true, ScalaSeq.empty());
             List files = new ArrayList();
             Iterator all = actions.iterator();
             while (all.hasNext()) {
@@ -79,51 +93,58 @@ public final class SkipstoneRewrite {
                     files.add(action);
                 }
             }
-            written = new SkipstoneDeltaFiles(before.snapshot(), (AddFile[]) files.toArray(new AddFile[files.size()]));
+            written =
+                    new SkipstoneDeltaFiles(
+                            before.snapshot(),
+                            (AddFile[]) files.toArray(new AddFile[files.size()]));
             return written;
         } finally {
-            SkipstoneDeltaFiles.restore(active);
+            ActiveSession.restore(active);
         }
     }
 
     private Seq chosenFiles() {
-        scala.collection.mutable.ListBuffer out = new scala.collection.mutable.ListBuffer();
+        ListBuffer out = new ListBuffer();
         for (int i = chosen.nextSetBit(0); i >= 0; i = chosen.nextSetBit(i + 1)) {
             out.addOne(before.file(i));
         }
         return out.toList();
     }
 
-    /** Replaces the chosen files by the written ones in one commit and returns the table's new version. */
+    /**
+     * Replaces the chosen files by the written ones in one commit and returns the table's new
+     * version.
+     */
     public long commit(SparkSession session) {
-        Option active = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        Option active = ActiveSession.swap(session);
         try {
-            scala.collection.mutable.ListBuffer actions = new scala.collection.mutable.ListBuffer();
+            ListBuffer actions = new ListBuffer();
             for (int i = 0; i < written.paths.size(); i++) {
-                actions.addOne(SkipstoneDeltaFiles.with(written.file(i), "dataChange", Boolean.FALSE));
+                actions.addOne(
+                        SkipstoneDeltaFiles.with(written.file(i), "dataChange", Boolean.FALSE));
             }
             long now = System.currentTimeMillis();
             for (int i = chosen.nextSetBit(0); i >= 0; i = chosen.nextSetBit(i + 1)) {
                 actions.addOne(before.file(i).removeWithTimestamp(now, false));
             }
-            return transaction.commit(actions.toList(), new org.apache.spark.sql.delta.DeltaOperations$Optimize(
-                Skipstone.emptySeq(), Skipstone.emptySeq(), false, Option.empty(), false));
+            return transaction.commit(
+                    actions.toList(),
+                    new DeltaOperations.Optimize(
+                            ScalaSeq.empty(), ScalaSeq.empty(), false, Option.empty(), false));
         } finally {
-            SkipstoneDeltaFiles.restore(active);
+            ActiveSession.restore(active);
         }
     }
 
     /** The table's newest version if the written files are part of it; -1 if they are not. */
     public long committed(SparkSession session) {
-        Option active = org.apache.spark.sql.SparkSession.getActiveSession();
-        org.apache.spark.sql.SparkSession.setActiveSession(session);
+        Option active = ActiveSession.swap(session);
         try {
             SkipstoneDeltaFiles now = SkipstoneDeltaFiles.newest(before.snapshot().deltaLog());
-            boolean there = !java.util.Collections.disjoint(new java.util.HashSet(now.paths), written.paths);
+            boolean there = !Collections.disjoint(new HashSet(now.paths), written.paths);
             return there ? now.version() : -1L;
         } finally {
-            SkipstoneDeltaFiles.restore(active);
+            ActiveSession.restore(active);
         }
     }
 
@@ -135,7 +156,7 @@ public final class SkipstoneRewrite {
         Path root = before.snapshot().dataPath();
         FileSystem fs = root.getFileSystem(session.sessionState().newHadoopConf());
         for (int i = 0; i < written.paths.size(); i++) {
-            fs.delete(new Path(root, new Path(java.net.URI.create((String) written.paths.get(i)))), false);
+            fs.delete(new Path(root, new Path(URI.create((String) written.paths.get(i)))), false);
         }
     }
 }

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skipstone.predicate.ranges import (
+from skipstone.predicate.types import BINARY, BOOLEAN, DOUBLE, INT, STRING, Type
+from skipstone.predicate.value_ranges import (
     ALL,
     NONE,
     Ranges,
@@ -19,7 +20,6 @@ from skipstone.predicate.ranges import (
     points,
     union,
 )
-from skipstone.predicate.types import BINARY, BOOLEAN, DOUBLE, INT, STRING, Type
 
 PRICE = Type.parse("decimal(10,2)")
 

@@ -1,4 +1,4 @@
-"""Which Java sources belong together, in the order in which they are compiled."""
+"""Whether Delta is there."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-__all__ = ["BASE", "DELTA_FILES", "DELTA_OPENER", "OPENER", "has_delta"]
-
-BASE = ("CatalystJson", "Skipstone")
-OPENER = (*BASE, "SkipstoneAggregate", "SkipstoneFiles", "SkipstoneOpener")
-DELTA_FILES = (*OPENER, "SkipstoneDeltaFiles")
-DELTA_OPENER = (*DELTA_FILES, "SkipstoneDeltaOpener")
+__all__ = ["has_delta"]
 
 
 def has_delta(spark: SparkSession) -> bool:

@@ -1,0 +1,50 @@
+package skipstone;
+
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+
+import java.util.List;
+
+/** The scans of finished queries, as the query log has them. */
+final class LoggedScans {
+    private final TableRegistry tables;
+    private final List adapters;
+
+    LoggedScans(TableRegistry tables, List adapters) {
+        this.tables = tables;
+        this.adapters = adapters;
+    }
+
+    /**
+     * A scan that was made, as members of a JSON object: "question" and "files_total"; null when it
+     * is no scan of a registered table, or one that skipstone or a command made for itself.
+     */
+    String describe(HadoopFsRelation scanned, List conjuncts, boolean writing) throws Exception {
+        HadoopFsRelation relation = scanned;
+        if (scanned.location() instanceof PrunedFiles) {
+            PrunedFiles pruned = (PrunedFiles) scanned.location();
+            if (pruned.table.version == 0L) {
+                return null;
+            }
+            relation = Relations.reading(scanned, pruned.files, scanned.sparkSession());
+        }
+        if (!(relation.fileFormat() instanceof ParquetFileFormat)) {
+            return null;
+        }
+        for (int i = 0; i < adapters.size(); i++) {
+            ScanAdapter adapter = (ScanAdapter) adapters.get(i);
+            String root = adapter.loggedRoot(relation, writing);
+            if (root != null) {
+                CatalogEntries table = root.length() == 0 ? null : tables.lookup(root);
+                return table == null
+                        ? null
+                        : "\"question\":"
+                                + ScanQuestion.json(
+                                        table, relation, conjuncts, adapter.schema(relation, table))
+                                + ",\"files_total\":"
+                                + adapter.filesTotal(relation);
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,57 @@
+package skipstone;
+
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.CommandExecutionMode;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What was decided about the scans of a query, for explain and replay. */
+final class PlannedScans {
+    private PlannedScans() {}
+
+    /** Optimizes the plan of a query anew and returns what was decided about its scans. */
+    static List of(ScanPruner pruner, Dataset frame) {
+        List scans = new ArrayList();
+        pruner.startReport(scans);
+        try {
+            SparkSession session = frame.sparkSession();
+            QueryExecution execution =
+                    session.sessionState()
+                            .executePlan(
+                                    frame.queryExecution().logical(), CommandExecutionMode.SKIP());
+            execution.optimizedPlan();
+        } finally {
+            pruner.endReport();
+        }
+        return scans;
+    }
+
+    /**
+     * How many rows of a scan satisfy its filter; conditions that depend on other plans are left
+     * out.
+     */
+    static long rowsNeeded(DecidedScan record) {
+        List conjuncts = new ArrayList();
+        ScanQuestion.split(record.condition, conjuncts);
+        Expression condition = null;
+        for (int i = 0; i < conjuncts.size(); i++) {
+            Expression conjunct = (Expression) conjuncts.get(i);
+            if (conjunct.deterministic() && !ScanQuestion.hasPlan(conjunct)) {
+                condition = condition == null ? conjunct : new And(condition, conjunct);
+            }
+        }
+        LogicalPlan plan =
+                condition == null ? record.relation : new Filter(condition, record.relation);
+        SparkSession session =
+                (SparkSession) ((HadoopFsRelation) record.relation.relation()).sparkSession();
+        return Dataset.ofRows(session, plan).count();
+    }
+}

@@ -1,0 +1,4 @@
+package skipstone;
+
+/** Marks an index that skipstone has already pruned. */
+public interface PrunedIndex {}

@@ -1,0 +1,36 @@
+package skipstone;
+
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+
+import java.util.BitSet;
+
+/** How one kind of relation is looked at and replaced. */
+public interface ScanAdapter {
+    /**
+     * The table's root; "" for a relation to leave alone, null for one this adapter does not know.
+     */
+    String root(HadoopFsRelation relation);
+
+    /**
+     * The schema under which the files are read, with physical names; columns it lacks are not
+     * judged.
+     */
+    String schema(HadoopFsRelation relation, CatalogEntries table);
+
+    /**
+     * An index over the files that are not skipped, the same if none is; fills in the scan's
+     * figures.
+     */
+    FileIndex prune(HadoopFsRelation relation, CatalogEntries table, BitSet skip, DecidedScan scan);
+
+    /**
+     * The root of a table whose scan belongs in the query log; "" for a scan that nobody asked for,
+     * such as one that copies the rows which a command leaves alone; null for one this adapter does
+     * not know.
+     */
+    String loggedRoot(HadoopFsRelation relation, boolean writing);
+
+    /** How many files the table has. */
+    long filesTotal(HadoopFsRelation relation);
+}

@@ -1,0 +1,120 @@
+package skipstone;
+
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Asks Python which files of a filtered scan cannot match, and puts an index over the remaining
+ * ones in the place of the scan's.
+ *
+ * <p>The law: whatever goes wrong here or in Python, the scan is left as it was.
+ */
+final class ScanPruner {
+    private static final Logger LOG = LoggerFactory.getLogger("skipstone");
+
+    private final TableRegistry tables;
+    private final List adapters;
+    private volatile Function decider;
+
+    /** Where this thread wants to be told what was decided. */
+    private final ThreadLocal report = new ThreadLocal();
+
+    ScanPruner(TableRegistry tables, List adapters) {
+        this.tables = tables;
+        this.adapters = adapters;
+    }
+
+    /**
+     * @param decider takes a question as JSON, answers the skip bits as bytes, or a sentence that
+     *     says why not
+     */
+    void connect(Function decider) {
+        this.decider = decider;
+    }
+
+    /** Until the report ends, what this thread decides is added to a list. */
+    void startReport(List scans) {
+        report.set(scans);
+    }
+
+    void endReport() {
+        report.remove();
+    }
+
+    LogicalRelation prune(LogicalRelation scan, Expression condition) {
+        if (scan.isStreaming() || !(scan.relation() instanceof HadoopFsRelation)) {
+            return scan;
+        }
+        HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+        if (relation.location() instanceof PrunedIndex
+                || !(relation.fileFormat() instanceof ParquetFileFormat)) {
+            return scan;
+        }
+        DecidedScan record = new DecidedScan();
+        record.reported = report.get() != null;
+        try {
+            for (int i = 0; i < adapters.size(); i++) {
+                ScanAdapter adapter = (ScanAdapter) adapters.get(i);
+                String root = adapter.root(relation);
+                if (root != null) {
+                    CatalogEntries table = root.length() == 0 ? null : tables.lookup(root);
+                    return table == null ? scan : ask(adapter, table, scan, condition, record);
+                }
+            }
+        } catch (VirtualMachineError fatal) {
+            throw fatal;
+        } catch (Throwable failure) {
+            if (failure instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            record.failure = String.valueOf(failure.getMessage());
+            record.countAll(relation.location());
+            remember(record);
+            LOG.warn("skipstone reads all of " + record.root + ": " + record.failure);
+        }
+        return scan;
+    }
+
+    private LogicalRelation ask(
+            ScanAdapter adapter,
+            CatalogEntries table,
+            LogicalRelation scan,
+            Expression condition,
+            DecidedScan record)
+            throws Exception {
+        HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+        record.root = table.root;
+        record.version = table.version;
+        record.relation = scan;
+        record.condition = condition;
+        List conjuncts = new ArrayList();
+        ScanQuestion.split(condition, conjuncts);
+        record.question =
+                ScanQuestion.json(table, relation, conjuncts, adapter.schema(relation, table));
+        Object answer = decider.apply(record.question);
+        if (!(answer instanceof byte[])) {
+            throw new IllegalStateException(String.valueOf(answer));
+        }
+        BitSet skip = BitSet.valueOf((byte[]) answer);
+        FileIndex index = adapter.prune(relation, table, skip, record);
+        remember(record);
+        return index == relation.location() ? scan : Relations.reading(scan, index);
+    }
+
+    private void remember(DecidedScan record) {
+        Object list = report.get();
+        if (list != null) {
+            ((List) list).add(record);
+        }
+    }
+}
