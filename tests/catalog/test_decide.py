@@ -8,13 +8,14 @@ from skipstone.catalog import Catalog, merge
 from skipstone.catalog.decide import decide
 from skipstone.predicate.expr import And, Expr, Or
 from skipstone.predicate.types import INT
+from skipstone.pruning.blocks import Statistics
 
 FOREIGN = {"spark.sql.session.timeZone": "Asia/Tokyo"}
 
 
 def mixed() -> Catalog:
     """Two files with the same statistics, the second one indexed under other settings."""
-    statistics = {A: bounds(INT, [0], [9])}
+    statistics: dict[Expr, Statistics] = {A: bounds(INT, [0], [9])}
     return merge([segment(["f"], statistics), segment(["g"], statistics, settings=FOREIGN)])
 
 

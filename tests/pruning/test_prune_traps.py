@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.pruning.prune_cases import D, I, J, L, S, W, block_set
+from tests.pruning.prune_cases import D, E, I, J, L, P, S, W, block_set
 
 from skipstone.predicate.expr import (
     And,
@@ -280,3 +280,14 @@ def test_opaque_expressions_that_look_the_same_do_not_contradict_each_other() ->
         False,
         True,
     ]
+
+
+def test_a_column_that_is_nothing_but_nan_is_not_taken_for_null_beside_another() -> None:
+    blocks = block_set([[{D: math.nan, E: 1.0}], [{D: None, E: 1.0}]], [D, E])
+    assert skipped(Comparison("<", E, D), blocks) == [False, True]
+
+
+def test_decimals_of_two_scales_are_not_compared_by_their_digits() -> None:
+    fine = Column(("q",), Type.parse("decimal(6,3)"))
+    blocks = block_set([[{P: Decimal("2.55"), fine: Decimal("1.000")}]], [P, fine])
+    assert skipped(Comparison(">", P, fine), blocks) == [False]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -55,7 +55,7 @@ def show(
     typer.echo(f"{count(len(latest), 'scan')} of {len(found):,}.")
 
 
-def _as_json(scan: LoggedScan) -> dict[str, Any]:
+def _as_json(scan: LoggedScan) -> dict[str, object]:
     from skipstone.workload.logged_scans import to_record
 
     return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
