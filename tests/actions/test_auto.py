@@ -68,7 +68,7 @@ def test_a_round_that_pays_rewrites_the_table_and_keeps_its_rows(
     (stored,) = status.decisions
     assert (version(laid_out), stored) == (1, decision), "it comes back from the disk as it was"
     assert (status.logged_scans, status.drift, status.unclustered_files) == (60, 0.0, 0)
-    assert status.to_dict()["layouts"][0]["strategy"] == "qdtree"
+    assert [layout["strategy"] for layout in status.layouts] == ["qdtree"]
 
 
 def test_it_rests_until_the_workload_drifts_and_then_lays_old_data_out_step_by_step(
