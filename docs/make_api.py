@@ -29,7 +29,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
     skipstone.read_queries,
     unlogged,
 )
-ERRORS = (skipstone.SkipstoneError, TableChangedError)
+ERRORS = (skipstone.SkipstoneError, skipstone.CancelledError, TableChangedError)
 # Expressions, fitted layouts, cost coefficients and lists of files are no part of the public API.
 INTERNAL = (
     "skipstone.predicate",
@@ -53,10 +53,18 @@ table.index()
 print(table.explain("SELECT * FROM orders WHERE country = 'NO'"))
 ```
 
-Most commands of [the command line](cli.md) are methods of `Table`. An error that a user can put right is a
-`SkipstoneError`, whose message is one sentence. Results are immutable objects; `to_dict()` makes plain data
-for JSON. Names that start with an underscore, and modules that are not on this page, may change in any
-version.
+Most commands of [the command line](cli.md) are methods of `Table`: both perform the same actions. What takes
+long reports its progress to a function, and ends when another thread asks for it:
+
+```python
+cancel = skipstone.Cancel()
+threading.Timer(600, cancel.request).start()
+table.optimize(queries, progress=lambda what, done, total: print(what, done, total), cancel=cancel)
+```
+
+An error that a user can put right is a `SkipstoneError`, whose message is one sentence. Results are immutable
+objects; `to_dict()` makes plain data for JSON. Names that start with an underscore, and modules that are not on
+this page, may change in any version.
 [Settings](settings.md) lists the Spark settings that `session()` makes.
 """
 

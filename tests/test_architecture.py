@@ -34,17 +34,8 @@ JVM_HANDLE = re.compile(r"jvm_\w+|_jdf|_jvm|_jc|_jsc|_jsparkSession|_gateway|shi
 
 MOST_LINES = 400
 MOST_PARAMETERS = 5
-# Each of these lists what a user may give, one thing at a time, and makes an object of it at once.
-MANY_PARAMETERS = {
-    "api.py": {"advise", "optimize"},  # an option more than five, and where to report
-    "cli/advise.py": {"run"},  # an option of the command line is a parameter
-    "cli/analyze.py": {"run"},
-    "cli/auto.py": {"run"},
-    "cli/index.py": {"run"},
-    "cli/log.py": {"import_"},
-    "cli/optimize.py": {"run"},
-    "cli/replay.py": {"run"},
-}
+# The public face: each thing that a user may give is a parameter, and becomes part of an object at once.
+MANY_PARAMETERS = {"api.py": {"advise", "auto", "optimize"}}
 
 
 def imported_modules(tree: ast.AST, package: tuple[str, ...]) -> Iterator[str]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skipstone.actions.prepare import Wishes
 from skipstone.actions.watch import Watch
 from skipstone.arguments import NUMBERS, bounds_of, checked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.policy import Policy, policy_or_default
+from skipstone.layout.options import LayoutOptions
 
 NO_NUMBERS: list[Any] = [
     "10",
@@ -109,10 +109,10 @@ def test_anything_but_a_policy_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["block_rows", "num_features", "threshold", "sample_rows"])
-def test_wishes_out_of_range_cannot_be_made(name: str) -> None:
+def test_options_of_a_layout_out_of_range_cannot_be_made(name: str) -> None:
     for value in (0, -5, "10", math.nan):
         with pytest.raises(SkipstoneError, match=f"^{name} must be "):
-            Wishes(**{name: value})
+            LayoutOptions(**{name: value})
 
 
 def test_a_watch_that_never_rests_cannot_be_made() -> None:

@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 
 import skipstone
 from skipstone.catalog.decisions import Decision
+from skipstone.spark.engine.engine import Engine
+from skipstone.spark.engine.source import Source
 from skipstone.view import Grid, Share, View
 from skipstone.workload.queries import Query, Workload
 
@@ -106,5 +108,5 @@ def test_every_result_has_a_short_text_and_a_page(spark: SparkSession, tmp_path:
     assert "files read 1 of 4" in check(shown["Explanation"]._repr_html_()).text  # type: ignore[attr-defined]
     replayed = shown["ReplayReport"]._repr_html_()  # type: ignore[attr-defined]
     assert "width:25.0%" in replayed, "a bar for a quarter of the rows"
-    gone = skipstone.Table(spark, str(tmp_path / "nowhere"))
+    gone = skipstone.Table(Source(Engine.of(spark), str(tmp_path / "nowhere")))
     assert "nowhere" in check(gone._repr_html_()).text

@@ -28,7 +28,7 @@ from skipstone.layout.ranks import rank
 from skipstone.layout.simulate import simulate
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.render import to_sql
-from skipstone.workload.generate import ColumnSpec, generate
+from skipstone.workload.generate import ColumnSpec, QueryForm, generate
 from skipstone.workload.queries import Query, Workload
 
 __all__ = [
@@ -170,5 +170,5 @@ def generated_workload(count: int, seed: int) -> Workload:
         ColumnSpec("p_size", "int", low=1, high=50),
         ColumnSpec("l_linenumber", "int", low=1, high=7),
     ]
-    texts = generate(columns, count, seed, table=TABLE, zipf=3.0, select="count(*)")
+    texts = generate(columns, count, seed, QueryForm(TABLE, "count(*)", zipf=3.0))
     return Workload(tuple(Query(text, position=place) for place, text in enumerate(texts, start=1)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
 from skipstone.actions.action import Action, perform
 from skipstone.actions.advise import Advise
 from skipstone.actions.analyze import Analyze, WorkloadAnalysis
+from skipstone.actions.append import Append
+from skipstone.actions.auto import Auto
+from skipstone.actions.auto_status import AutoStatus, ShowAutoStatus
 from skipstone.actions.explain import Explain, Explanation
 from skipstone.actions.import_log import ImportedLog, ImportLog
 from skipstone.actions.index import Index, IndexReport
@@ -17,8 +20,12 @@ from skipstone.actions.optimize import Optimize, OptimizeReport
 from skipstone.actions.optimize_new import OptimizeNew
 from skipstone.actions.replay import Replay, ReplayReport
 from skipstone.actions.status import Status, TableStatus
+from skipstone.actions.watch import Watch, watch_table
 from skipstone.cancel import Cancel
+from skipstone.catalog.decisions import Decision
 from skipstone.estimate.advice import Advice
+from skipstone.estimate.cost import CostModel
+from skipstone.estimate.policy import Policy
 from skipstone.layout.options import LayoutOptions
 from skipstone.progress import Progress
 from skipstone.source import split_source
@@ -203,7 +210,7 @@ class Table:
         convert: bool = False,
         leave_out_dates: bool = False,
         progress: Progress | None = None,
-        curve: str | None = None,
+        layout_options: Mapping[str, str] | None = None,
         force: bool = False,
         cancel: Cancel | None = None,
     ) -> OptimizeReport:
@@ -213,15 +220,19 @@ class Table:
         the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
         With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
         directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
-        on dates. ``curve`` is that of ``selforg``: ``z``, if not given, or ``hilbert``.
+        on dates. ``layout_options`` are those that only the chosen layout has, such as ``{"curve": "hilbert"}``
+        of ``selforg``.
 
         A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
         Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
         is deleted again.
         """
-        own = {} if curve is None else {"curve": curve}
         options = LayoutOptions(
-            block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, own=own
+            block_rows,
+            partition_by,
+            num_features,
+            leave_out_dates=leave_out_dates,
+            own=layout_options or {},
         )
         action = Optimize(queries, layout, options, output, convert, force)
         report = self.perform(action, progress, cancel)
@@ -241,3 +252,54 @@ class Table:
         Nothing is done until ``blocks_worth`` blocks of rows have gathered, in each partition of the table.
         """
         return self.perform(OptimizeNew(blocks_worth, force), progress, cancel)
+
+    def auto(
+        self,
+        act: bool = True,
+        policy: Policy | None = None,
+        progress: Progress | None = None,
+        lazy: bool = False,
+        model: CostModel | None = None,
+        cancel: Cancel | None = None,
+    ) -> Decision:
+        """Run one round of the self-organising loop: decide by the table's query log and, if it pays, act.
+
+        Without ``act`` nothing is done or written down. A table without statistics is indexed first, for only
+        the scans of indexed tables are logged. ``model`` is what ``skipstone calibrate`` measured by default.
+        With ``lazy`` a negative decision is kept until table, log, policy or costs have changed enough.
+        """
+        return self.perform(Auto(act, policy, lazy, model), progress, cancel)
+
+    def append(
+        self,
+        rows: DataFrame,
+        policy: Policy | None = None,
+        model: CostModel | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> Decision:
+        """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
+
+        If the newest layout still suits the recent queries, the rows are written by it at once. They are in
+        the table whatever becomes of the layout: if that fails, or is cancelled, the decision says why.
+        """
+        return self.perform(Append(rows, policy, model), progress, cancel)
+
+    def watch(
+        self,
+        seconds: float = 30.0,
+        policy: Policy | None = None,
+        report: Callable[[Decision], None] = lambda _: None,
+    ) -> Watch:
+        """Watch the table's commits, whoever makes them, and run a round of ``auto`` after each.
+
+        The table's version is looked up every ``seconds``; ``report`` is called with each decision. Nothing
+        happens before :meth:`Watch.start`.
+        """
+        return watch_table(self._source, seconds, policy, report)
+
+    def auto_status(
+        self, policy: Policy | None = None, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> AutoStatus:
+        """Show what the self-organising loop sees: log, unclustered data, drift and the newest decisions."""
+        return self.perform(ShowAutoStatus(policy), progress, cancel)

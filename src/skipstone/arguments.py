@@ -63,19 +63,19 @@ NUMBERS = {
 }
 
 
-def checked(**given: Any) -> dict[str, Any]:
+def checked(**given: object) -> dict[str, Any]:
     """The given numbers by their names; the first one that is not allowed is an error that says so."""
     return {name: _checked(name, value, NUMBERS[name]) for name, value in given.items()}
 
 
-def bounds_of(name: str) -> dict[str, Any]:
+def bounds_of(name: str) -> dict[str, object]:
     """``min`` and ``max`` for an option of the command line."""
     allowed = NUMBERS[name]
     kind = int if allowed.whole else float
     return {"min": kind(allowed.least), "max": kind(allowed.most)}
 
 
-def _checked(name: str, value: Any, allowed: Range) -> float | None:
+def _checked(name: str, value: object, allowed: Range) -> float | None:
     if value is None and allowed.optional:
         return None
     number = _number(value, allowed.whole)
@@ -98,7 +98,7 @@ def _number(value: Any, whole: bool) -> float | None:
         return None
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python shows no integer of thousands of digits

@@ -14,6 +14,7 @@ from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.layouts import load_layout
+from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.layout import LAYOUTS
 from skipstone.predicate.render import to_sql
 from skipstone.spark.engine.row_hash import hash_of
@@ -42,10 +43,10 @@ def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, l
     table = shipments()
     advice = table.advise(log, block_rows=600)
     shares = {row.layout: row.percent_scanned for row in advice.layouts}
-    assert set(shares) == {"as it lies", *LAYOUTS}
-    assert advice.percent_needed <= shares[advice.best] < shares["as it lies"]
+    assert set(shares) == {CURRENT_LAYOUT, *LAYOUTS}
+    assert advice.percent_needed <= shares[advice.best] < shares[CURRENT_LAYOUT]
     assert shares[advice.best] < 30
-    (lies,) = (row for row in advice.layouts if row.layout == "as it lies")
+    (lies,) = (row for row in advice.layouts if row.layout == CURRENT_LAYOUT)
     best = next(row for row in advice.layouts if row.layout == advice.best)
     assert best.bytes_saved == pytest.approx(lies.bytes_scanned - best.bytes_scanned)
     assert best.bytes_saved > 0
@@ -264,7 +265,7 @@ def test_an_unknown_layout_is_refused(shipments: Make, log: Workload, tmp_path: 
 def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workload) -> None:
     table = shipments()
     before = hash_of(table.frame())
-    report = table.optimize(log, "selforg", block_rows=600, curve="hilbert")
+    report = table.optimize(log, "selforg", block_rows=600, layout_options={"curve": "hilbert"})
     assert hash_of(table.frame()) == before
     record = load_layout(opened(table).store, report.layout_id)
     assert (record.strategy, record.parameters["curve"]) == ("selforg", "hilbert")
@@ -276,7 +277,7 @@ def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workl
         ("u", "selforg", "no curve u"),
     ):
         with pytest.raises(skipstone.SkipstoneError, match=sentence):
-            table.optimize(log, layout, block_rows=600, curve=curve)
+            table.optimize(log, layout, block_rows=600, layout_options={"curve": curve})
 
 
 def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(

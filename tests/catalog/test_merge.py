@@ -12,8 +12,8 @@ from skipstone.predicate.expr import Column, Expr, IsNull
 from skipstone.predicate.types import DOUBLE, INT, LONG, STRING
 
 
-def skipped(catalog: Catalog, filter_: Expr, settings: dict[str, str] = SETTINGS) -> list[str]:
-    decision = decide(filter_, catalog, settings)
+def skipped(catalog: Catalog, filter_: Expr) -> list[str]:
+    decision = decide(filter_, catalog, SETTINGS)
     assert not (decision.skip & (decision.reason == 0)).any(), "a skipped block has a reason"
     return [path for path, skip in zip(catalog.files.paths, decision.skip, strict=True) if skip]
 
@@ -133,15 +133,6 @@ def test_seventy_features_of_two_segments_keep_their_bits() -> None:
     for number in range(70):
         expected = [p for p, holds in (("f", number % 2 == 0), ("g", (69 - number) % 3 == 0)) if not holds]
         assert skipped(catalog, equals(A, number)) == expected
-
-
-def test_blocks_indexed_under_other_settings_are_never_skipped() -> None:
-    foreign = {"spark.sql.session.timeZone": "Asia/Tokyo"}
-    kept = {A: bounds(INT, [0], [9])}
-    catalog = merge([segment(["f"], kept), segment(["g"], kept, settings=foreign)])
-    assert skipped(catalog, equals(A, 50)) == ["f"]
-    assert skipped(catalog, equals(A, 50), foreign) == ["g"]
-    assert skipped(catalog, equals(A, 50), {}) == []
 
 
 def test_the_sql_of_expressions_is_gathered_once() -> None:

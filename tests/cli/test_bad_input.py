@@ -270,7 +270,7 @@ def test_what_is_out_of_range_is_refused_before_anything_is_opened(options: list
 
 
 def test_the_user_may_stop_a_command(monkeypatch: pytest.MonkeyPatch, cli: Cli, orders: Path) -> None:
-    def stop(table: skipstone.Table) -> None:
+    def stop(table: skipstone.Table, report: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(skipstone.Table, "status", stop)
@@ -280,7 +280,7 @@ def test_the_user_may_stop_a_command(monkeypatch: pytest.MonkeyPatch, cli: Cli, 
 
 
 def test_a_bug_is_one_sentence_too(monkeypatch: pytest.MonkeyPatch, cli: Cli, orders: Path) -> None:
-    def fail(table: skipstone.Table) -> None:
+    def fail(table: skipstone.Table, report: object) -> None:
         raise ZeroDivisionError("division\nby zero")
 
     monkeypatch.setattr(skipstone.Table, "status", fail)

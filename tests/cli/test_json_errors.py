@@ -53,7 +53,7 @@ def test_a_stopped_command_and_a_bug_are_json_too(
 ) -> None:
     for problem, code in ((KeyboardInterrupt(), 130), (ZeroDivisionError("by zero"), 1)):
 
-        def fail(table: skipstone.Table, problem: BaseException = problem) -> None:
+        def fail(table: skipstone.Table, report: object, problem: BaseException = problem) -> None:
             raise problem
 
         monkeypatch.setattr(skipstone.Table, "status", fail)

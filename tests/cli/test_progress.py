@@ -70,7 +70,7 @@ def test_a_round_that_indexes_decides_and_rewrites_is_one_bar(spark: SparkSessio
     decision = table.auto(policy=policy, model=EAGER, progress=lambda *event: events.append(event))
     assert decision.acted, decision.sentence
     assert_one_bar(events, 8)
-    assert [events[0][0], events[-1][0]] == ["indexing blocks", "verifying blocks"]
+    assert [events[0][0], events[-1][0]] == ["finding what to track", "verifying blocks"]
 
 
 @pytest.fixture

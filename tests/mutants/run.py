@@ -5,7 +5,7 @@
 
 Each mutant is an entry of ``planted.toml``: a piece of source, what to put in its place, and what
 that breaks. The sources are copied to a temporary directory, one piece is replaced, and the pure tests of
-``tests/predicate`` and ``tests/pruning`` (and ``tests/catalog/test_merge.py``) run on the copy: first the
+``tests/predicate`` and ``tests/pruning`` (and ``tests/catalog/test_decide.py``) run on the copy: first the
 files that are about the changed module, then all. A mutant that survives is a missing test.
 """
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from tests.mutants.planted import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
-EVERYTHING = ("tests/predicate", "tests/pruning", "tests/catalog/test_merge.py")
+EVERYTHING = ("tests/predicate", "tests/pruning", "tests/catalog/test_decide.py")
 FIRST = {
     "predicate/allowed.py": ("tests/predicate/test_allowed.py", "tests/predicate/test_allows.py"),
     "predicate/allows.py": ("tests/predicate/test_allows.py", "tests/pruning/test_prune_traps.py"),
@@ -38,13 +38,17 @@ FIRST = {
     "predicate/nullness.py": ("tests/predicate/test_implies.py",),
     "predicate/normalize.py": ("tests/predicate/test_normalize.py",),
     "predicate/truncate.py": ("tests/predicate/test_truncate.py",),
+    "pruning/bounds.py": ("tests/pruning/test_bounds.py", "tests/pruning/test_prune_statistics.py"),
+    "pruning/bound_arrays.py": ("tests/pruning/test_bound_arrays.py", "tests/pruning/test_prune_traps.py"),
+    "pruning/exclude.py": ("tests/pruning/test_exclude.py", "tests/pruning/test_prune_rules.py"),
+    "pruning/partitions.py": ("tests/pruning/test_partitions.py",),
     "pruning/arithmetic.py": ("tests/pruning/test_monotone.py",),
     "pruning/monotone.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
     "pruning/widening.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
     "pruning/value_sets.py": ("tests/pruning/test_prune_features.py",),
     "pruning/blocks.py": ("tests/pruning/test_prune_features.py",),
     "pruning/budget.py": ("tests/pruning/test_budget.py",),
-    "catalog/decide.py": ("tests/catalog/test_merge.py",),
+    "catalog/decide.py": ("tests/catalog/test_decide.py",),
 }
 _QUICK = (
     "tests/pruning/test_prune_traps.py",
@@ -53,6 +57,7 @@ _QUICK = (
     "tests/pruning/test_prune_features.py",
     "tests/pruning/test_prune_null_tests.py",
 )
+_RANDOM = ("tests/pruning/test_prune_property.py",)
 _MOST_SECONDS = 600
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
@@ -74,7 +79,10 @@ def judge(mutant: Mutant) -> Verdict:
         shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
         plant(mutant, copy / "skipstone")
         killer = ""
-        for tests in (FIRST.get(mutant.file, _QUICK), EVERYTHING):
+        likely = FIRST.get(mutant.file, _QUICK)
+        for tests in (
+            (likely, _RANDOM, EVERYTHING) if mutant.file.startswith("pruning/") else (likely, EVERYTHING)
+        ):
             killer = killer or _first_failure(copy, Path(folder), tests)
     return Verdict(mutant, killer, time.monotonic() - started)
 
@@ -116,12 +124,12 @@ def _first_failure(source: Path, scratch: Path, tests: Iterable[str]) -> str:
 def main() -> int:
     """Judge the mutants and print a table; fails if any survives."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("only", nargs="?", default="", help="judge those with this in their id or file")
+    parser.add_argument("only", nargs="*", default=[""], help="judge those with this in their id or file")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
-    mutants = [each for each in MUTANTS if chosen.only in each.id or chosen.only in each.file]
+    mutants = [each for each in MUTANTS if any(part in f"{each.id} {each.file}" for part in chosen.only)]
     if not mutants:
-        parser.error(f"no mutant has {chosen.only!r} in its id or file")
+        parser.error(f"no mutant has {' or '.join(chosen.only)} in its id or file")
     survivors = 0
     print("| mutant | file | what it breaks | killed by |\n|---|---|---|---|")
     with ThreadPoolExecutor(chosen.processes) as pool:

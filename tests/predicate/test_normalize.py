@@ -158,3 +158,10 @@ def test_conjuncts_of_a_filter_drop_true_and_null() -> None:
     )
     assert conjuncts(And((IsNull(X), NULL))) == (FALSE,)
     assert conjuncts(In(X, (ONE, NO_INT))) == (Comparison("=", X, ONE),)
+
+
+def test_the_null_test_of_a_list_with_null_is_taken_apart_but_for_floating_types_where_nan_differs() -> None:
+    floating = IsNull(In(D, (Literal(1.0, DOUBLE), Literal(None, DOUBLE))))
+    assert normalize(floating) == floating
+    whole = normalize(IsNull(In(X, (ONE, NO_INT))))
+    assert whole == normalize(Or((IsNull(X), Not(Comparison("=", X, ONE)))))

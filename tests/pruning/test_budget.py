@@ -10,8 +10,6 @@ from types import FrameType
 import pytest
 from tests.pruning.prune_cases import block_set
 
-from skipstone.catalog import merge
-from skipstone.catalog.decide import decide
 from skipstone.predicate.expr import And, Column, Comparison, Expr, In, Literal, Or
 from skipstone.predicate.limits import MOST_LEVELS, within_limits
 from skipstone.predicate.normalize import normalize_filter
@@ -180,4 +178,13 @@ def test_a_condition_that_is_nested_too_deep_is_not_used_and_the_others_are() ->
     assert decision.skip.all()
     assert [unused.detail for unused in decision.unused] == ["TOO_COMPLEX"]
     assert within_limits(deep(MOST_LEVELS - 1)) == deep(MOST_LEVELS - 1)
-    assert len(decide(deep(5000), merge(()), {}).skip) == 0, "and nothing fails on the way"
+
+
+def test_a_condition_of_too_many_parts_is_not_judged_and_says_so() -> None:
+    def branch(n: int) -> Expr:
+        # Each contradicts itself, which nobody finds out.
+        return And((compare("<", A, n), compare(">", A, n + 9), compare("=", B, n)))
+
+    result = prune(Or(tuple(map(branch, range(4000)))), known_blocks(features=0))
+    assert not result.skip.any()
+    assert [unused.code.name for unused in result.unused] == ["TOO_COMPLEX"]

@@ -16,6 +16,7 @@ from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import Call, Column, Expr, IsNull, Literal, Value
 from skipstone.predicate.types import DATE, DOUBLE, FLOAT, INT, LONG, STRING, TIMESTAMP_NTZ, Kind, Type
 from skipstone.predicate.value_ranges import encode
+from skipstone.pruning.blocks import BlockSet, Statistics
 from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, TextBounds
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.scope import Scope
@@ -32,6 +33,7 @@ CALLS: list[Call] = [
     *(Call(op, (F, G), FLOAT) for op in ("add", "subtract", "multiply")),
     *(Call(op, (P, Q), Type.parse("decimal(12,3)")) for op in ("add", "subtract")),
     Call("multiply", (P, Q), Type.parse("decimal(17,5)")),
+    Call("multiply", (P, Q), Type.parse("decimal(17,4)")),
     *(Call(name, (column,), column.type) for name in ("negate", "abs") for column in (I, L, D, F, P)),
     *(Call(name, (D,), LONG) for name in ("floor", "ceil")),
     *(Call(name, (P,), Type.parse("decimal(9,0)")) for name in ("floor", "ceil")),
@@ -180,3 +182,29 @@ def test_a_decimal_as_a_double_lies_within_however_it_is_rounded() -> None:
     for block, price in enumerate(prices):
         assert at(bounds.low, block) < float(price) < at(bounds.high, block)
         assert at(bounds.high, block) - at(bounds.low, block) <= abs(float(price)) * 1e-14
+
+
+def test_a_decimal_product_that_spark_rounds_has_no_bounds() -> None:
+    rounded = Call("multiply", (P, Q), Type.parse("decimal(17,4)"))
+    bounds = Scope(block_set([[{P: Decimal("1.50"), Q: Decimal("2.000")}]], [P, Q])).bounds(rounded)
+    assert (bounds.low, bounds.high) == (None, None)
+
+
+def test_an_integer_as_a_float_is_rounded_as_spark_rounds_it() -> None:
+    bounds = Scope(block_set([[{I: 16_777_217}]], [I])).bounds(Call("cast", (I,), FLOAT))
+    assert (at(bounds.low, 0), at(bounds.high, 0)) == (16_777_216.0, 16_777_216.0)
+
+
+def test_an_unknown_integer_lies_within_its_type() -> None:
+    counts = np.zeros(2, np.int64)
+    some = Statistics(INT, pa.array([None, 3]), pa.array([None, 4]), counts, counts)
+    bounds = Scope(BlockSet.of(np.array([9, 9]), {I: some})).bounds(Call("cast", (I,), DOUBLE))
+    assert (at(bounds.low, 0), at(bounds.high, 0)) == (-(2.0**31), 2.0**31 - 1)
+
+
+def test_floor_and_ceil_of_nan_are_anywhere_for_spark_makes_zero_of_it() -> None:
+    blocks = block_set([[{D: 5.5}, {D: math.nan}], [{D: 5.5}]], [D])
+    for name, value in (("floor", 5), ("ceil", 6)):
+        bounds = Scope(blocks).bounds(Call(name, (D,), LONG))
+        assert (at(bounds.low, 0), at(bounds.high, 0)) == (None, None)
+        assert (at(bounds.low, 1), at(bounds.high, 1)) == (value, value)

@@ -22,7 +22,7 @@ from skipstone.predicate.expr import (
     type_of,
 )
 from skipstone.predicate.normalize import normalize
-from skipstone.predicate.types import BOOLEAN, STRING
+from skipstone.predicate.types import BOOLEAN, INT, LONG, STRING
 from skipstone.pruning.blocks import BlockSet, Feature
 from skipstone.pruning.prune import prune
 from skipstone.pruning.reasons import UnusedCode
@@ -191,3 +191,21 @@ def test_a_useful_predicate_is_not_reported_even_if_it_skips_nothing() -> None:
     blocks = block_set([[{I: 1, S: "a", D: 1.0, L: 1}]], [I, S, D, L])
     for predicate in (compare(">", I, 0), Not(IsNull(S)), compare("<", D, 9.0), Comparison("<=", L, L)):
         assert prune(predicate, blocks).unused == ()
+
+
+def test_the_fortieth_value_of_a_set_has_a_bit_of_its_own() -> None:
+    rows = [[{I: value} for value in range(40)], [{I: 5}], [{I: 37}]]
+    blocks = block_set(rows, [I], value_sets=lambda key: True)
+    seventh = Comparison("=", Call("remainder", (I, Literal(32, INT)), INT), Literal(5, INT))
+    assert skipped(compare("=", I, 37), blocks) == [False, True, False]
+    assert skipped(compare("=", I, 5), blocks) == [False, False, True]
+    assert skipped(seventh, blocks) == [False, False, False], "what cannot be evaluated may hold"
+
+
+def test_a_value_set_of_another_type_is_not_used() -> None:
+    blocks = block_set([[{I: 5}]], [I], value_sets=lambda key: True)
+    was = Column(I.path, LONG)
+    mislabelled = BlockSet.of(blocks.rows, {was: blocks.statistics[I]})
+    odd = Comparison("=", was, Literal(7, LONG))
+    assert skipped(Or((odd, And((odd, odd)))), mislabelled) == [False]
+    assert mislabelled.value_keys == ()

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.pruning.prune_cases import D, I, J, L, S, W, block_set
+from tests.pruning.prune_cases import D, E, I, J, L, P, S, W, block_set
 
 from skipstone.predicate.expr import (
     And,
@@ -22,6 +22,7 @@ from skipstone.predicate.expr import (
     Literal,
     Match,
     Not,
+    Opaque,
     Or,
 )
 from skipstone.predicate.truncate import truncate_max
@@ -266,3 +267,27 @@ def test_not_in_with_null_keeps_blocks_with_nan_for_some_ways_of_evaluating_it_l
     assert skipped(Not(In(D, (*values, Literal(None, DOUBLE)))), blocks) == [False, True]
     numbers = block_set([[{I: 100}]], [I])
     assert skipped(Not(In(I, (lit(1), lit(None)))), numbers) == [True]
+
+
+def test_opaque_expressions_that_look_the_same_do_not_contradict_each_other() -> None:
+    # The text of an opaque part names a function, not its arguments, and each evaluation may differ.
+    odd = Call("add", (Opaque("udf", "UDF", (I,), INT), I), INT)
+    blocks = block_set([[{I: 1}], [{I: None}]], [I])
+    both = And((Comparison("<", odd, lit(1)), Comparison(">", odd, lit(2))))
+    assert skipped(both, blocks) == [False, True]
+    assert skipped(And((IsNull(odd), Not(IsNull(odd)))), blocks) == [False, True]
+    assert skipped(And((Comparison("=", odd, lit(1)), Not(Comparison("=", odd, lit(1))))), blocks) == [
+        False,
+        True,
+    ]
+
+
+def test_a_column_that_is_nothing_but_nan_is_not_taken_for_null_beside_another() -> None:
+    blocks = block_set([[{D: math.nan, E: 1.0}], [{D: None, E: 1.0}]], [D, E])
+    assert skipped(Comparison("<", E, D), blocks) == [False, True]
+
+
+def test_decimals_of_two_scales_are_not_compared_by_their_digits() -> None:
+    fine = Column(("q",), Type.parse("decimal(6,3)"))
+    blocks = block_set([[{P: Decimal("2.55"), fine: Decimal("1.000")}]], [P, fine])
+    assert skipped(Comparison(">", P, fine), blocks) == [False]

@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 
 from skipstone.errors import SkipstoneError
-from skipstone.workload.generate import ColumnSpec, generate
+from skipstone.workload.generate import ColumnSpec, QueryForm, generate
 
 REGIONS = ("AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST")
 COLUMNS = (
@@ -30,7 +30,7 @@ def test_the_same_seed_gives_the_same_queries_and_another_one_others() -> None:
 
 
 def test_every_query_is_spark_sql_with_one_to_three_predicates() -> None:
-    queries = generate(COLUMNS, 200, seed=1, table="events", zipf=2.0)
+    queries = generate(COLUMNS, 200, seed=1, form=QueryForm(table="events", zipf=2.0))
     assert len(queries) == 200
     for sql in queries:
         condition = sqlglot.parse_one(sql, dialect="spark").args["where"].this
@@ -47,7 +47,9 @@ def test_constants_stay_within_the_metadata() -> None:
 
 
 def test_a_skew_of_three_asks_for_the_first_of_five_regions_in_84_3_percent() -> None:
-    queries = generate([ColumnSpec("region", "string", values=REGIONS)], 6000, seed=3, zipf=3.0)
+    queries = generate(
+        [ColumnSpec("region", "string", values=REGIONS)], 6000, seed=3, form=QueryForm(zipf=3.0)
+    )
     single = Counter(match[1] for sql in queries if (match := re.search(r"region = '([^']+)'", sql)))
     alone = [sql for sql in queries if " IN " not in sql]
     assert single.most_common(1)[0][0] == "AFRICA"
@@ -59,10 +61,12 @@ def test_a_skew_of_three_asks_for_the_first_of_five_regions_in_84_3_percent() ->
 
 def test_dates_stay_uniform_under_skew() -> None:
     day = COLUMNS[3]
-    queries = generate([day], 2000, seed=4, zipf=3.0)
+    queries = generate([day], 2000, seed=4, form=QueryForm(zipf=3.0))
     years = Counter(re.findall(r"DATE '(\d{4})", " ".join(queries)))
     assert max(years.values()) < 1.5 * min(years.values())
-    sizes = Counter(re.findall(r"\d+", " ".join(generate(COLUMNS[:1], 2000, seed=4, zipf=3.0))))
+    sizes = Counter(
+        re.findall(r"\d+", " ".join(generate(COLUMNS[:1], 2000, seed=4, form=QueryForm(zipf=3.0))))
+    )
     assert sizes.most_common(1)[0][1] > 0.5 * sum(sizes.values())
 
 

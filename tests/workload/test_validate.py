@@ -9,8 +9,10 @@ from tests.workload.logs import X, Y, compare, equal, query
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.implies import implies
 from skipstone.workload.analysis import analyze
+from skipstone.workload.augment import augment
 from skipstone.workload.folds import split
 from skipstone.workload.predicates import query_predicates
+from skipstone.workload.validate import CrossValidation, validate
 
 RECURRING = [query(equal(X, n % 4), equal(Y, 100 + n)) for n in range(60)]
 
@@ -67,5 +69,7 @@ def test_a_score_of_the_callers_own_decides() -> None:
         assert all(implies(filter_, filter_) and weight > 0 for filter_, weight in held_out)
         return -abs(len(features) - 2)
 
-    assert analyze(RECURRING, score=few).num_features == 2
+    sets = query_predicates(RECURRING)
+    found = validate(sets, augment(sets), how=CrossValidation(score=few))
+    assert found.best.num_features == 2
     assert asked

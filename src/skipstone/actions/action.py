@@ -18,10 +18,10 @@ from skipstone.spark.querylog.query_log import unlogged
 
 __all__ = ["Action", "perform"]
 
-Result = TypeVar("Result", covariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Action(Protocol[Result]):
+class Action(Protocol[Result_co]):
     """One thing that a user can ask for of a table."""
 
     name: ClassVar[str]
@@ -30,17 +30,17 @@ class Action(Protocol[Result]):
     def validate(self, context: Context) -> None:
         """Refuse, in one sentence, what is known to fail; nothing has been written yet."""
 
-    def run(self, context: Context) -> Result:
+    def run(self, context: Context) -> Result_co:
         """Do it."""
 
 
 def perform(
-    action: Action[Result],
+    action: Action[Result_co],
     source: Source,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
     clock: Clock = now,
-) -> Result:
+) -> Result_co:
     """Open the table, validate the action and run it; its jobs are not logged and can be cancelled."""
     spark, token = source.engine.spark, cancel or Cancel()
     with bounded_wait(spark), unlogged(spark), cancellable(spark, token):

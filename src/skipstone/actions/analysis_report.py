@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from skipstone.actions.selection_report import selection_dict, selection_text
 from skipstone.predicate.expr import And, Expr
@@ -33,7 +33,7 @@ class AnalysisReport(Viewed):
     curves: Curves
     selection: Selection | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         found = self.analysis
         return {
@@ -172,5 +172,5 @@ def _conjunction(predicates: tuple[Expr, ...]) -> Expr:
     return And(predicates) if len(predicates) > 1 else predicates[0]
 
 
-def _points(x: Any, y: Any) -> dict[str, list[float]]:
+def _points(x: Iterable[float], y: Iterable[float]) -> dict[str, list[float]]:
     return {"x": [round(float(value), 3) for value in x], "y": [round(float(value), 3) for value in y]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skipstone.actions.analysis_report import AnalysisReport
 from skipstone.actions.context import Context
@@ -30,7 +30,7 @@ class WorkloadAnalysis(Viewed):
     """What ``analyze`` found: a printable report, the parsed log as plain data, and unusable statements."""
 
     report: AnalysisReport
-    parsed: dict[str, Any]
+    parsed: dict[str, object]
     unusable: tuple[BrokenQuery, ...]
 
     def view(self) -> View:

@@ -55,7 +55,7 @@ class Auto:
     model by default.
     """
 
-    name: ClassVar[str] = "auto"
+    name: ClassVar[str] = "auto --once"
 
     act: bool = True
     policy: Policy | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skipstone.actions.context import Context
 from skipstone.actions.read_table_state import read_table_state, require_delta
@@ -33,7 +33,7 @@ class AutoStatus(Viewed):
     unclustered_bytes: int
     awaited_bytes: int
     drift: float | None
-    layouts: tuple[Mapping[str, Any], ...]
+    layouts: tuple[Mapping[str, object], ...]
     decisions: tuple[Decision, ...]
 
     def view(self) -> View:
@@ -57,7 +57,7 @@ class AutoStatus(Viewed):
         facts += [("decision", decision.in_a_line()) for decision in reversed(self.decisions)]
         return View(self.root, tuple(facts))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         moments = {
             name: None if (value := getattr(self, name)) is None else value.isoformat()

@@ -16,7 +16,7 @@ from skipstone.spark.querylog.query_log import unlogged
 
 __all__ = ["EngineAction", "EngineContext", "perform_on_engine"]
 
-Result = TypeVar("Result", covariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class EngineContext:
         return Steps(self.progress, total, shares, self.cancel)
 
 
-class EngineAction(Protocol[Result]):
+class EngineAction(Protocol[Result_co]):
     """One thing that a user can ask for of Spark itself."""
 
     name: ClassVar[str]
@@ -42,17 +42,17 @@ class EngineAction(Protocol[Result]):
     def validate(self, context: EngineContext) -> None:
         """Refuse, in one sentence, what is known to fail; nothing has been written yet."""
 
-    def run(self, context: EngineContext) -> Result:
+    def run(self, context: EngineContext) -> Result_co:
         """Do it."""
 
 
 def perform_on_engine(
-    action: EngineAction[Result],
+    action: EngineAction[Result_co],
     engine: Engine,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
     clock: Clock = now,
-) -> Result:
+) -> Result_co:
     """Validate the action and run it; its jobs are not logged and can be cancelled."""
     token = cancel or Cancel()
     with bounded_wait(engine.spark), unlogged(engine.spark), cancellable(engine.spark, token):

@@ -17,7 +17,7 @@ __all__ = ["ImportLog", "ImportedLog"]
 
 
 class ImportedLog(NamedTuple):
-    """How many scans were added to the log, and the statements that cannot be used."""
+    """``added`` is how many scans the log has more; ``unusable`` are the statements that cannot be used."""
 
     added: int
     unusable: tuple[BrokenQuery, ...]

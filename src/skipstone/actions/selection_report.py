@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
@@ -14,7 +13,7 @@ from skipstone.workload.selection import Selection
 __all__ = ["selection_dict", "selection_text"]
 
 
-def selection_dict(selection: Selection) -> dict[str, Any]:
+def selection_dict(selection: Selection) -> dict[str, object]:
     """Everything, ready for JSON."""
     limits = selection.thresholds
     return {
@@ -32,7 +31,7 @@ def selection_dict(selection: Selection) -> dict[str, Any]:
     }
 
 
-def _not_chosen(each: NotChosen) -> dict[str, Any]:
+def _not_chosen(each: NotChosen) -> dict[str, object]:
     points = {"comparison_points": each.points} if each.kind == "z" else {}
     return {
         "sql": to_sql(each.expr),

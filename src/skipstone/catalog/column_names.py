@@ -57,11 +57,9 @@ class ColumnNames:
     @classmethod
     def from_schema(cls, schema: str | Mapping[str, Any]) -> ColumnNames:
         """Read a struct's JSON, as ``StructType.json()`` or Delta's ``schemaString`` gives it."""
-        described = json.loads(schema) if isinstance(schema, str) else schema
-        fields: dict[Path, dict[str, ResolvedName]] = {}
-        display: dict[Path, str] = {}
-        _read_struct(described, (), "", "", fields, display)
-        return cls(fields, display)
+        found = _Found()
+        found.add(json.loads(schema) if isinstance(schema, str) else schema, ())
+        return cls(found.fields, found.display)
 
     def resolve(self, parent: Path, name: str, metadata: str = "{}") -> ResolvedName:
         """The field ``name`` of the struct ``parent``; ``()`` is the table. ``metadata`` is the plan's."""
@@ -98,23 +96,25 @@ def _in_another_case(siblings: Mapping[str, ResolvedName], name: str) -> Resolve
     return found[0] if len(found) == 1 else None
 
 
-def _read_struct(
-    struct: Mapping[str, Any],
-    parent: Path,
-    prefix: str,
-    inherited: str,
-    fields: dict[Path, dict[str, ResolvedName]],
-    display: dict[Path, str],
-) -> None:
-    for item in struct["fields"]:
-        metadata = item.get("metadata") or {}
-        path = (*parent, metadata.get(PHYSICAL_NAME, item["name"]))
-        problem = inherited or _problem(metadata) or _by_number(metadata)
-        resolved = ResolvedName(path, type_from_object(item["type"]), problem)
-        fields.setdefault(parent, {})[item["name"]] = resolved
-        display[path] = prefix + item["name"]
-        if isinstance(item["type"], Mapping) and item["type"].get("type") == "struct":
-            _read_struct(item["type"], path, f"{display[path]}.", problem, fields, display)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The fields that were read so far, and how each is called in full."""
+
+    fields: dict[Path, dict[str, ResolvedName]] = field(default_factory=dict)
+    display: dict[Path, str] = field(default_factory=dict)
+
+    def add(self, struct: Mapping[str, Any], parent: Path, inherited: str = "") -> None:
+        """Add the fields of a struct; what is wrong with it is wrong with all that is inside."""
+        prefix = f"{self.display[parent]}." if parent else ""
+        for item in struct["fields"]:
+            metadata = item.get("metadata") or {}
+            path = (*parent, metadata.get(PHYSICAL_NAME, item["name"]))
+            problem = inherited or _problem(metadata) or _by_number(metadata)
+            resolved = ResolvedName(path, type_from_object(item["type"]), problem)
+            self.fields.setdefault(parent, {})[item["name"]] = resolved
+            self.display[path] = prefix + item["name"]
+            if isinstance(item["type"], Mapping) and item["type"].get("type") == "struct":
+                self.add(item["type"], path, problem)
 
 
 def _by_number(metadata: Mapping[str, Any]) -> str:

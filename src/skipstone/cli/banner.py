@@ -13,13 +13,16 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import skipstone
 from skipstone.cli.progress import announced
 from skipstone.cli.spark_options import chosen_options
 from skipstone.cli.stopping import cancel_by
 from skipstone.errors import NotStartedError, SkipstoneError
+
+if TYPE_CHECKING:
+    from skipstone.spark import SparkSession
 
 __all__ = ["quiet_session", "reason_in", "without_java_banner"]
 
@@ -29,7 +32,7 @@ _LOGGED = re.compile(r"\S+ \S+ ERROR [\w.$]+: (.+)")
 _THROWN = re.compile(r"(?:Exception in thread \"[^\"]*\" |Caused by: )?[\w.$]+(?:Exception|Error): (.+)")
 
 
-def quiet_session() -> Any:
+def quiet_session() -> SparkSession:
     """The Spark session of a command, which writes nothing to standard error by itself."""
     options = chosen_options()
     java: JavaErrors | None = None

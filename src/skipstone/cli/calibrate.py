@@ -34,14 +34,16 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Measure what rewrites and scans cost here, for the estimates of advise and auto."""
-    with progress() as told, tempfile.TemporaryDirectory(prefix="skipstone-") as scratch:
+    with progress() as report, tempfile.TemporaryDirectory(prefix="skipstone-") as scratch:
         spark = quiet_session()
-        from skipstone.actions.calibrate import calibrate
+        from skipstone.actions.calibrate import Calibrate
         from skipstone.actions.cost_store import save_model
-        from skipstone.spark.bridge.runtime import runtime_of
+        from skipstone.actions.engine_action import perform_on_engine
+        from skipstone.spark.engine.engine import Engine
 
-        found = calibrate(spark, runtime_of(spark), directory or scratch, rows, told)
-    path = save_model(spark, found.model)
+        engine = Engine.of(spark)
+        found = perform_on_engine(Calibrate(directory or scratch, rows), engine, report)
+    path = save_model(engine, found.model)
     if as_json:
         coefficients = asdict(found.model.coefficients)
         facts = {"rows": found.rows, "bytes": found.bytes, "seconds": found.seconds, "path": str(path)}

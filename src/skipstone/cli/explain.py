@@ -8,7 +8,7 @@ import typer
 
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.tables import SharedOptions, Source
 
 __all__ = ["run"]
 
@@ -16,13 +16,12 @@ __all__ = ["run"]
 def run(
     table: Source,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A SELECT statement.")],
-    more: MoreTables = None,
-    as_json: AsJson = False,
+    shared: SharedOptions,
 ) -> None:
     """Show which files a query reads and skips, and why. The query is planned, not run."""
     with progress():
-        explanation = open_table(table, more).explain(query)
-    if as_json:
+        explanation = shared.open(table).explain(query)
+    if shared.as_json:
         print_json(explanation.to_dict())
     else:
         typer.echo(str(explanation))

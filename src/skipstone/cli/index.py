@@ -9,13 +9,14 @@ import typer
 
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.tables import SharedOptions, Source
 
 __all__ = ["run"]
 
 
 def run(
     table: Source,
+    *,
     expression: Annotated[
         list[str] | None,
         typer.Option(metavar="SQL", help="Keep statistics of this too, such as month(d); repeatable."),
@@ -27,16 +28,15 @@ def run(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Index all files anew, with only what is asked for now.")
     ] = False,
-    more: MoreTables = None,
-    as_json: AsJson = False,
+    shared: SharedOptions,
 ) -> None:
     """Compute block statistics for the current layout of a table; queries skip at once.
 
     Only files that are new or changed are read. Expressions and features are remembered for later runs.
     """
     with progress() as report:
-        indexed = open_table(table, more).index(expression or (), feature or (), rebuild, report)
-    if as_json:
+        indexed = shared.open(table).index(expression or (), feature or (), rebuild, report)
+    if shared.as_json:
         print_json(asdict(indexed))
     else:
         typer.echo(str(indexed))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import skipstone
-from skipstone.cli.layout_options import Column, Dialect, Format, QueryPath, unused_json, warn_of_unused
 from skipstone.cli.output import print_json, print_table
 from skipstone.cli.output import table as new_table
 from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.query_options import QueryFile, unused_json, warn_of_unused
+from skipstone.cli.tables import SharedOptions, Source
 from skipstone.errors import SkipstoneError
 from skipstone.view import count
 
@@ -35,20 +34,20 @@ app = typer.Typer(
 @app.command("show")
 def show(
     table: Source,
+    *,
     limit: Annotated[int, typer.Option(min=1, help="How many scans, the latest.")] = 20,
     since: Annotated[
         datetime | None,
         typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only scans from this time (UTC) on."),
     ] = None,
-    more: MoreTables = None,
-    as_json: AsJson = False,
+    shared: SharedOptions,
 ) -> None:
     """Show the latest scans of a table's query log."""
     from_then = None if since is None else since.replace(tzinfo=UTC)
     with progress() as report:
-        found = open_table(table, more).log(from_then, report)
+        found = shared.open(table).log(from_then, report)
     latest = found[-limit:]
-    if as_json:
+    if shared.as_json:
         print_json([_as_json(scan) for scan in latest])
         return
     if latest:
@@ -56,7 +55,7 @@ def show(
     typer.echo(f"{count(len(latest), 'scan')} of {len(found):,}.")
 
 
-def _as_json(scan: LoggedScan) -> dict[str, Any]:
+def _as_json(scan: LoggedScan) -> dict[str, object]:
     from skipstone.workload.logged_scans import to_record
 
     return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
@@ -87,20 +86,16 @@ def _table(scans: Sequence[LoggedScan]) -> Table:
 @app.command("import")
 def import_(
     table: Source,
-    queries: QueryPath,
-    dialect: Dialect = "spark",
-    column: Column = None,
-    format: Format = None,
-    more: MoreTables = None,
-    as_json: AsJson = False,
+    log: QueryFile,
+    shared: SharedOptions,
 ) -> None:
     """Add the queries of a file to a table's query log; they are not run."""
     with progress() as report:
-        workload = skipstone.read_queries(queries, dialect, column, format)
-        imported = open_table(table, more).import_log(workload, report)
+        workload = log.read()
+        imported = shared.open(table).import_log(workload, report)
     unusable = imported.unusable
-    warn_of_unused(queries, unusable)
-    if as_json:
+    warn_of_unused(log.queries, unusable)
+    if shared.as_json:
         print_json({"added": imported.added, "unusable": len(unusable), **unused_json(unusable)})
     else:
         typer.echo(f"Added {count(imported.added, 'scan')} to the query log.")
@@ -109,16 +104,16 @@ def import_(
 @app.command("clear")
 def clear(
     table: Source,
+    *,
     yes: Annotated[bool, typer.Option("--yes", help="Yes, delete it all.")] = False,
-    more: MoreTables = None,
-    as_json: AsJson = False,
+    shared: SharedOptions,
 ) -> None:
     """Delete every entry of a table's query log."""
     if not yes:
         raise SkipstoneError("This deletes the whole query log of the table; say --yes if that is meant.")
     with progress():
-        deleted = open_table(table, more).clear_log()
-    if as_json:
+        deleted = shared.open(table).clear_log()
+    if shared.as_json:
         print_json({"deleted": deleted})
     else:
         typer.echo(f"Deleted {count(deleted, 'scan')} from the query log.")

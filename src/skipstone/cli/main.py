@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -29,6 +30,7 @@ from skipstone.cli import (
     replay,
     status,
 )
+from skipstone.cli.option_groups import with_flat_options
 from skipstone.cli.output import (
     errors_as_json,
     fail,
@@ -51,7 +53,9 @@ _WRONG_CALL: Any = typer.BadParameter.__mro__[2]
 class _Commands(TyperGroup):
     """The group of commands, in which no error ends in a traceback."""
 
-    def main(self, args: Any = None, prog_name: Any = None, *_: Any, **more: Any) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **more: Any
+    ) -> object:
         """Run the command line; with ``--json`` a wrong call is told in JSON too."""
         standalone_mode = more.pop("standalone_mode", True)
         words = sys.argv[1:] if args is None else list(args)
@@ -66,13 +70,13 @@ class _Commands(TyperGroup):
                 print_json(json_error(one_line(problem.format_message()), code))
             sys.exit(code or 0)
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         """Run a command; what goes wrong is told in one sentence."""
         show_warnings()
         with stoppable() as stop:
             return self._invoke(ctx, stop)
 
-    def _invoke(self, ctx: Any, stop: Stop) -> Any:
+    def _invoke(self, ctx: Any, stop: Stop) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -133,4 +137,4 @@ app.command("optimize")(optimize.run)
 app.add_typer(log.app, name="log")
 app.command("auto")(auto.run)
 app.command("calibrate")(calibrate.run)
-with_spark_options(app)
+with_spark_options(with_flat_options(app))

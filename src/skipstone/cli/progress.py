@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 import typer
 
@@ -72,14 +72,22 @@ class _Bar:
     def __init__(self) -> None:
         # Imported late: what needs no display should not wait for it.
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            SpinnerColumn,
+            Task,
+            TextColumn,
+            TimeElapsedColumn,
+        )
         from rich.progress import Progress as Bars
+        from rich.text import Text
 
         class Count(MofNCompleteColumn):
             """Nothing while there is nothing to count."""
 
-            def render(self, task: Any) -> Any:
-                return super().render(task) if task.total is not None else ""
+            def render(self, task: Task) -> Text:
+                return super().render(task) if task.total is not None else Text()
 
         # While Java starts, standard error is a pipe (see banner.py); the terminal is shown all of it.
         self._terminal = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")

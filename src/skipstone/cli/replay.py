@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-import skipstone
-from skipstone.cli.layout_options import Column, Dialect, Format, QueryPath, named_file, warn_of_unused
 from skipstone.cli.output import (
     fail,
     one_line,
@@ -20,7 +18,8 @@ from skipstone.cli.output import (
     table as new_table,
 )
 from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.query_options import QueryFile, named_file, warn_of_unused
+from skipstone.cli.tables import SharedOptions, Source
 from skipstone.view import percent
 
 if TYPE_CHECKING:
@@ -34,29 +33,27 @@ _SAME = {True: "yes", False: "NO", None: "varies"}
 
 def run(
     table: Source,
-    queries: QueryPath,
-    dialect: Dialect = "spark",
-    column: Column = None,
-    format: Format = None,
-    more: MoreTables = None,
-    as_json: AsJson = False,
+    log: QueryFile,
+    shared: SharedOptions,
 ) -> None:
     """Run queries with skipping on and off, and compare results, rows, files, bytes and seconds.
 
     Statements that are not queries, such as INSERT and DELETE, are left out.
     """
     with progress() as report:
-        workload = skipstone.read_queries(queries, dialect, column, format)
-        replayed = open_table(table, more).replay(workload, report)
-    warn_of_unused(queries, sorted((*replayed.broken, *replayed.left_out), key=lambda each: each.position))
-    if not as_json:
+        workload = log.read()
+        replayed = shared.open(table).replay(workload, report)
+    warn_of_unused(
+        log.queries, sorted((*replayed.broken, *replayed.left_out), key=lambda each: each.position)
+    )
+    if not shared.as_json:
         render(replayed)
     found = replayed.to_dict()
     if any(query.same_result is False for query in replayed.queries):
         fail("Results differ with skipping on and off; please report this as a bug.", report=found)
     if not replayed.queries:
-        fail(f"{named_file(queries)} has no query that can be replayed.", report=found)
-    if as_json:
+        fail(f"{named_file(log.queries)} has no query that can be replayed.", report=found)
+    if shared.as_json:
         print_json(found)
 
 

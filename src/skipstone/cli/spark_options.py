@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -63,7 +63,7 @@ def with_spark_options(app: typer.Typer) -> typer.Typer:
 
 def _with_options(run: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(run)
-    def command(*arguments: Any, master: str | None, conf: list[str] | None, **named: Any) -> None:
+    def command(*arguments: object, master: str | None, conf: list[str] | None, **named: object) -> None:
         token = _chosen.set(SparkOptions(master, _settings(conf or ())))
         try:
             run(*arguments, **named)

@@ -6,18 +6,18 @@ import typer
 
 from skipstone.cli.output import print_json
 from skipstone.cli.progress import progress
-from skipstone.cli.tables import AsJson, MoreTables, Source, open_table
+from skipstone.cli.tables import SharedOptions, Source
 
 __all__ = ["run"]
 
 
-def run(table: Source, more: MoreTables = None, as_json: AsJson = False) -> None:
+def run(table: Source, shared: SharedOptions) -> None:
     """Show what is known about a table, and how many of its files are indexed."""
     with progress() as report:
-        opened = open_table(table, more)
+        opened = shared.open(table)
         status = opened.status(report)
         organising = opened.auto_status() if status.format == "delta" and not status.problem else None
-    if as_json:
+    if shared.as_json:
         print_json({**status.to_dict(), "auto": None if organising is None else organising.to_dict()})
         return
     typer.echo(str(status))

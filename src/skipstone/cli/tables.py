@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,29 +12,34 @@ import skipstone
 from skipstone.cli.banner import quiet_session
 from skipstone.source import split_source
 
-__all__ = ["AsJson", "MoreTables", "Source", "open_table"]
+__all__ = ["AsJson", "SharedOptions", "Source"]
 
 Source = Annotated[
     str, typer.Argument(metavar="TABLE", help="PATH or name=PATH, where name is what queries call it.")
 ]
-MoreTables = Annotated[
-    list[str] | None,
-    typer.Option("--table", metavar="NAME=PATH", help="A further table that queries name; repeatable."),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
-def open_table(source: str, more: Sequence[str] | None = None) -> skipstone.Table:
-    """Open the table that a command is about, and let queries name it and the further ones."""
-    split_source(source)  # refuses names of several parts before Spark starts
-    for text in more or ():
-        if split_source(text)[0] is None:
-            raise typer.BadParameter(f"{text} is not of the form name=PATH.", param_hint="--table")
-    spark = quiet_session()
-    table = skipstone.table(spark, named(source))
-    for text in more or ():
-        skipstone.table(spark, named(text))
-    return table
+@dataclass(frozen=True, slots=True)
+class SharedOptions:
+    """What every command that is about a table can be told."""
+
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="NAME=PATH", help="A further table that queries name; repeatable."),
+    ] = None
+    as_json: AsJson = False
+
+    def open(self, source: str) -> skipstone.Table:
+        """Open the table that a command is about, and let queries name it and the further ones."""
+        for text in self.more or ():
+            if split_source(text)[0] is None:
+                raise typer.BadParameter(f"{text} is not of the form name=PATH.", param_hint="--table")
+        spark = quiet_session()
+        table = skipstone.table(spark, named(source))
+        for text in self.more or ():
+            skipstone.table(spark, named(text))
+        return table
 
 
 def named(source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -123,11 +123,11 @@ class Advice(Viewed):
     def __str__(self) -> str:
         lines = [
             self._heading(),
-            f"{'layout':<12} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
+            f"{'layout':<14} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
             f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
         ]
         lines += [_line(row) for row in self.layouts]
-        lines.append(f"{'needed':<12} {self.percent_needed:>9.2f}")
+        lines.append(f"{'needed':<14} {self.percent_needed:>9.2f}")
         lines += [
             f"{row.layout}: {row.problem or row.note}" for row in self.layouts if row.problem or row.note
         ]
@@ -143,7 +143,7 @@ class Advice(Viewed):
 def _line(row: LayoutAdvice) -> str:
     read, saved = (None if it is None else it / 1e6 for it in (row.bytes_scanned, row.bytes_saved))
     return (
-        f"{row.layout:<12} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(read, 9, 1)} "
+        f"{row.layout:<14} {_number(row.percent_scanned, 9, 2)} {row.blocks:>7,} {_number(read, 9, 1)} "
         f"{_number(saved, 9, 1)} {_number(row.scan_seconds, 8, 1)} {_number(row.seconds_saved, 8, 1)} "
         f"{_number(row.rewrite_seconds, 9, 1)}  {_pays_after(row):<20} {row.fit_seconds:>6.1f}"
     )
@@ -178,11 +178,10 @@ def advise(
     progress: Progress | None = None,
     inputs: CostInputs | None = None,
     standing: Scanned | None = None,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> Advice:
     """Fit and simulate the layouts, all by default; with ``inputs`` in bytes and seconds too.
 
-    ``standing`` is what is scanned as the table lies, if that is known already.
+    ``standing`` is what is scanned in the current layout, if that is known already.
     """
     chosen = [layout_named(name).name for name in layouts or LAYOUTS]
     designs: dict[str, Design] = {}
@@ -191,15 +190,15 @@ def advise(
     for number, name in enumerate(chosen):
         if progress is not None:
             progress(f"simulating {name}", number, len(chosen))
-        started = clock()
+        started = time.perf_counter()
         try:
             design = prepared.fit(name)
             scanned = _scanned(prepared, design)
         except SkipstoneError as problem:
-            rows.append(LayoutAdvice(name, 0, None, clock() - started, problem=str(problem)))
+            rows.append(LayoutAdvice(name, 0, None, time.perf_counter() - started, problem=str(problem)))
             continue
         designs[name] = design
-        rows.append(ledger.row(name, design, scanned, clock() - started))
+        rows.append(ledger.row(name, design, scanned, time.perf_counter() - started))
     ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
     return Advice(
         root=prepared.snapshot.root,

@@ -18,7 +18,7 @@ Cost: three simulations instead of one; the halves are simulated for at most ``M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -100,19 +100,25 @@ def scanned_blocks(
     known: WorkloadView,
     features: Sequence[Feature],
     view: WorkloadView | None = None,
-    bounds_only: bool = False,
 ) -> Scanned:
     """What each query reads when row i of the sample lies in block ``numbers[i]``, corrected as above.
 
     The sample's bits are about the atoms of ``known``, whose queries are asked unless ``view`` has others.
-    With ``bounds_only`` blocks have no value sets, as in tables that only Delta itself keeps statistics of.
     """
-    view = known if view is None else view
+    asked = known if view is None else view
+    return _corrected(numbers, sample, asked, lambda some, of: virtual_blocks(some, of, known, features))
 
-    def blocks(numbers: Numbers, sample: Sample) -> BlockSet:
-        made = virtual_blocks(numbers, sample, known, features)
-        return _without_values(made) if bounds_only else made
 
+def scanned_by_bounds(numbers: Numbers, sample: Sample, known: WorkloadView, view: WorkloadView) -> Scanned:
+    """The same where blocks have bounds alone, as in tables that only Delta itself keeps statistics of."""
+    return _corrected(
+        numbers, sample, view, lambda some, of: _without_values(virtual_blocks(some, of, known, ()))
+    )
+
+
+def _corrected(
+    numbers: Numbers, sample: Sample, view: WorkloadView, blocks: Callable[[Numbers, Sample], BlockSet]
+) -> Scanned:
     found = _read(view.filters, blocks(numbers, sample))
     share = found.share / max(len(sample), 1)
     if sample.scale <= 1.0 or len(sample) < 2:

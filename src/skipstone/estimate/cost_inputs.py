@@ -15,7 +15,7 @@ from skipstone.catalog import Catalog
 from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.catalog.decide import decide
 from skipstone.catalog.files import Files
-from skipstone.estimate.benefit import Load, Scanned, load_of, scanned_blocks
+from skipstone.estimate.benefit import Load, Scanned, load_of, scanned_by_bounds
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.prepared import Prepared
 from skipstone.layout.sample import Sample
@@ -86,14 +86,8 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
     rows_elsewhere = np.count_nonzero(elsewhere) * sample.scale
     if others and prepared.snapshot.is_delta:
         rows_there = _some_rows(sample, elsewhere)
-        found = scanned_blocks(
-            prepared.drawn.file_of[elsewhere],
-            rows_there,
-            prepared.workload.queries,
-            (),
-            view,
-            bounds_only=True,
-        )
+        files = prepared.drawn.file_of[elsewhere]
+        found = scanned_by_bounds(files, rows_there, prepared.workload.queries, view)
         rows_read += found.share * rows_elsewhere
         blocks_read += found.blocks
     elif others:

@@ -94,15 +94,15 @@ def cluster(
     if len(small):
         merging = _Merging(vectors[small], rows[small], np.asarray(weights, np.float64), min_size, limit)
         blocks += [[int(small[member]) for member in block] for block in merging.run()]
-    return _numbered(
-        _settled(blocks, vectors, rows, np.asarray(weights, np.float64), min_size, limit), vectors, rows, ways
-    )
+    settled = _settled(blocks, vectors, rows, np.asarray(weights, np.float64), (min_size, limit))
+    return _numbered(settled, vectors, rows, ways)
 
 
 def _settled(
-    blocks: list[list[int]], vectors: Bits, rows: Floats, weights: Floats, min_size: float, limit: float
+    blocks: list[list[int]], vectors: Bits, rows: Floats, weights: Floats, allowed: tuple[float, float]
 ) -> list[list[int]]:
-    """Blocks below the minimum join the one that they hurt least, if any has room."""
+    """Blocks below the smallest allowed size join the one that they hurt least, if any has room."""
+    min_size, limit = allowed
     sizes = np.array([rows[block].sum() for block in blocks])
     unions = np.array([vectors[block].any(axis=0) for block in blocks])
     for place in np.flatnonzero(sizes < min_size):

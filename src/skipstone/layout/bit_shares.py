@@ -69,12 +69,11 @@ def share_bits(
     most: int,
     measure: Measure,
     fits: Test = lambda _: True,
-    most_trials: int = MOST_TRIALS,
 ) -> Bits:
     """The shares with the smallest measure that were found; at most ``room[d]`` for each dimension.
 
     Not before ``least`` bits is adding bits given up, and there are never more than ``most``. Dimensions come
-    in the order of their importance. Cost: not much more than ``most_trials`` measurements.
+    in the order of their importance. Cost: not much more than ``MOST_TRIALS`` measurements.
     """
     known: dict[Bits, float] = {}
 
@@ -85,7 +84,7 @@ def share_bits(
 
     best = min(_grown(room, least, most, measured, fits), equal_bits(room, most, fits), key=measured)
     improved = True
-    while improved and len(known) < most_trials:
+    while improved and len(known) < MOST_TRIALS:
         improved = False
         for bits in _changes(best, room):
             if 0 < sum(bits) <= most and fits(bits) and measured(bits) < measured(best):

@@ -161,8 +161,8 @@ class _Rows:
             bucket, buckets = self.bucket(vectors.spread, rows).astype(np.int64), vectors.spread.buckets
             inside[ways <= buckets] = 0
             way = ((bucket << _HASH_BITS) + inside) * ways // (buckets << _HASH_BITS)
-        blocks: Numbers = (first + way).astype(np.int32)
-        return blocks
+        numbers: Numbers = (first + way).astype(np.int32)
+        return numbers
 
     def _partitions(self, assignment: Partitioned, rows: Rows) -> Numbers:
         sample = self.sample

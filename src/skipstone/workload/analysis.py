@@ -22,12 +22,12 @@ from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Feature
 from skipstone.workload.augment import Augmented, augment
-from skipstone.workload.dropped import Dropped, explain_dropped
+from skipstone.workload.dropped import Candidates, Dropped, explain_dropped
 from skipstone.workload.eliminate import eliminate
 from skipstone.workload.leave_out import LeaveOut
 from skipstone.workload.mining import MOST_SETS, Mined, mine
 from skipstone.workload.predicates import LoggedFilter, QueryPredicates, query_predicates
-from skipstone.workload.validate import Score, Validation, validate
+from skipstone.workload.validate import CrossValidation, Validation, validate
 
 __all__ = ["Analysis", "MinedFeature", "PredicateUse", "analyze"]
 
@@ -94,23 +94,21 @@ def analyze(
     threshold: float | None = None,
     num_features: int | None = None,
     leave_out: LeaveOut | None = None,
-    folds: int = 5,
     seed: int = 0,
-    score: Score | None = None,
-    most_sets: int = MOST_SETS,
 ) -> Analysis:
     """Mine features; the threshold and their number are cross-validated where they are not given."""
     sets = query_predicates(entries, leave_out)
     augmented = augment(sets)
     validation = None
     if threshold is None or num_features is None:
-        validation = validate(sets, augmented, threshold, num_features, folds, seed, score)
+        validation = validate(sets, augmented, threshold, num_features, CrossValidation(seed=seed))
         threshold, num_features = validation.best.threshold, validation.best.num_features
-    mined = mine(augmented.has, sets.weights, threshold, most_sets)
+    mined = mine(augmented.has, sets.weights, threshold, MOST_SETS)
     elimination = eliminate(mined, sets.weights, threshold)
     chosen = elimination.ranked[:num_features]
     features = tuple(_feature(sets, augmented, mined, place, elimination.gain[place]) for place in chosen)
-    dropped, dropped_count = explain_dropped(sets, augmented, mined, elimination, threshold, num_features)
+    candidates = Candidates(sets, augmented, mined, elimination)
+    dropped, dropped_count = explain_dropped(candidates, threshold, num_features)
     return Analysis(
         features,
         _uses(sets, augmented),

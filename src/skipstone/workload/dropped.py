@@ -13,7 +13,7 @@ from skipstone.workload.eliminate import Elimination
 from skipstone.workload.mining import Mined
 from skipstone.workload.predicates import QueryPredicates
 
-__all__ = ["MOST_DROPPED", "REFUSED", "Dropped", "explain_dropped"]
+__all__ = ["MOST_DROPPED", "REFUSED", "Candidates", "Dropped", "explain_dropped"]
 
 MOST_DROPPED = 200
 """How many of them are kept with an analysis, the most used first."""
@@ -37,23 +37,31 @@ class Dropped:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """What features were chosen from: queries, what subsumes them, frequent sets, and what those add."""
+
+    sets: QueryPredicates
+    augmented: Augmented
+    mined: Mined
+    elimination: Elimination
+
+    def predicates(self, place: int) -> tuple[Expr, ...]:
+        """Those of a frequent set, without the ones that another of them entails."""
+        strictest = self.augmented.strictest(self.mined.sets[place])
+        return tuple(self.sets.predicates[item] for item in strictest)
+
+
 def explain_dropped(
-    sets: QueryPredicates,
-    augmented: Augmented,
-    mined: Mined,
-    elimination: Elimination,
-    threshold: float,
-    num_features: int,
+    candidates: Candidates, threshold: float, num_features: int
 ) -> tuple[tuple[Dropped, ...], int]:
     """The most used candidates that were not chosen, and how many there are in all."""
-    chosen = set(elimination.ranked[:num_features])
+    sets, mined = candidates.sets, candidates.mined
+    chosen = set(candidates.elimination.ranked[:num_features])
     frequent = [s for s in np.flatnonzero(mined.support >= threshold).tolist() if s not in chosen]
-    others = [*_refused(sets), *_rare(sets, augmented, threshold)]
+    others = [*_refused(sets), *_rare(sets, candidates.augmented, threshold)]
     # Mined sets come by ascending support.
-    listed = [
-        _frequent(sets, augmented, mined, elimination, place, threshold, num_features)
-        for place in frequent[-MOST_DROPPED:]
-    ]
+    listed = [_frequent(candidates, place, threshold, num_features) for place in frequent[-MOST_DROPPED:]]
     best = sorted((*others, *listed), key=lambda dropped: -dropped.support)
     return tuple(best[:MOST_DROPPED]), len(others) + len(frequent)
 
@@ -75,17 +83,10 @@ def _rare(sets: QueryPredicates, augmented: Augmented, threshold: float) -> list
     ]
 
 
-def _frequent(
-    sets: QueryPredicates,
-    augmented: Augmented,
-    mined: Mined,
-    elimination: Elimination,
-    place: int,
-    threshold: float,
-    num_features: int,
-) -> Dropped:
-    support, gain = float(mined.support[place]), float(elimination.gain[place])
-    if elimination.kept[place]:
+def _frequent(candidates: Candidates, place: int, threshold: float, num_features: int) -> Dropped:
+    support = float(candidates.mined.support[place])
+    gain = float(candidates.elimination.gain[place])
+    if candidates.elimination.kept[place]:
         code = "BEYOND_NUM_FEATURES"
         sentence = f"{num_features} features add more than its {gain:g} queries"
     else:
@@ -93,19 +94,16 @@ def _frequent(
         sentence = (
             f"stricter or earlier features subsume all but {gain:g} of its {support:g} queries, "
             f"and the threshold is {threshold:g}"
-        ) + _nearest(sets, augmented, mined, elimination, place)
-    predicates = tuple(sets.predicates[item] for item in augmented.strictest(mined.sets[place]))
-    return Dropped(predicates, support, gain, code, sentence)
+        ) + _nearest(candidates, place)
+    return Dropped(candidates.predicates(place), support, gain, code, sentence)
 
 
-def _nearest(
-    sets: QueryPredicates, augmented: Augmented, mined: Mined, elimination: Elimination, place: int
-) -> str:
+def _nearest(candidates: Candidates, place: int) -> str:
     """The kept set before this one that takes most of its queries."""
-    kept = np.flatnonzero(elimination.kept[:place])
+    mined = candidates.mined
+    kept = np.flatnonzero(candidates.elimination.kept[:place])
     if not len(kept):
         return ""
-    taken = (mined.queries[kept] & mined.queries[place]) @ sets.weights
-    best = kept[int(np.argmax(taken))]
-    parts = tuple(sets.predicates[item] for item in augmented.strictest(mined.sets[best]))
+    taken = (mined.queries[kept] & mined.queries[place]) @ candidates.sets.weights
+    parts = candidates.predicates(int(kept[int(np.argmax(taken))]))
     return f"; most of them: {readable(And(parts) if len(parts) > 1 else parts[0])}"

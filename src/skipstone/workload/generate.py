@@ -31,7 +31,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.predicate.literals import identifier, string_sql
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["ColumnSpec", "Constant", "generate"]
+__all__ = ["ColumnSpec", "Constant", "QueryForm", "generate"]
 
 Constant = int | float | Decimal | str | bool | date | datetime
 _STEPS = 100
@@ -50,28 +50,37 @@ class ColumnSpec:
     values: tuple[Constant, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class QueryForm:
+    """What generated queries look like: their table, what they select, and how their constants are skewed.
+
+    Each has one to ``most_predicates`` predicates.
+    """
+
+    table: str = "t"
+    select: str = "*"
+    zipf: float | None = None
+    most_predicates: int = 3
+
+
+_PLAIN = QueryForm()
+
+
 def generate(
-    columns: Sequence[ColumnSpec],
-    count: int,
-    seed: int,
-    *,
-    table: str = "t",
-    zipf: float | None = None,
-    most_predicates: int = 3,
-    select: str = "*",
+    columns: Sequence[ColumnSpec], count: int, seed: int, form: QueryForm = _PLAIN
 ) -> tuple[str, ...]:
-    """``count`` queries in Spark SQL, each with one to ``most_predicates`` predicates."""
+    """``count`` queries in Spark SQL."""
     if not columns:
         raise SkipstoneError("A workload needs at least one column to filter on.")
     chance = random.Random(seed)
-    sources = [_Source(column, zipf, chance) for column in columns]
-    most = min(most_predicates, len(sources))
+    sources = [_Source(column, form.zipf, chance) for column in columns]
+    most = min(form.most_predicates, len(sources))
     queries = []
     for _ in range(count):
         wanted = 1 + _below(chance, most)
         order = sorted(sources, key=lambda _: chance.random())
         where = " AND ".join(source.predicate(chance) for source in order[:wanted])
-        queries.append(f"SELECT {select} FROM {table} WHERE {where}")
+        queries.append(f"SELECT {form.select} FROM {form.table} WHERE {where}")
     return tuple(queries)
 
 

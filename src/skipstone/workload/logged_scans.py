@@ -113,7 +113,7 @@ def columns_gone(filter_: Expr, known: Container[tuple[str, ...]]) -> frozenset[
     return frozenset().union(*(columns_gone(part, known) for part in children(filter_)))
 
 
-def to_record(scan: LoggedScan) -> dict[str, Any]:
+def to_record(scan: LoggedScan) -> dict[str, object]:
     """A flat record: the filter as JSON, and beside it as SQL for people."""
     return {
         "time": scan.time,

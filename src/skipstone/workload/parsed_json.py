@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 from skipstone.predicate.expr import (
     And,
@@ -49,7 +48,7 @@ _NUMBERS = (Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG)
 
 def parsed_workload_json(
     entries: Sequence[LoggedFilter], analysis: Analysis | None = None, *, table: str = "", source: str = ""
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The whole log; ``source`` is the name of the file that it came from."""
     features = analysis.features if analysis else ()
     subsuming: dict[int, list[int]] = {}
@@ -65,7 +64,7 @@ def parsed_workload_json(
     }
 
 
-def _query(number: int, entry: LoggedFilter, features: list[int]) -> dict[str, Any]:
+def _query(number: int, entry: LoggedFilter, features: list[int]) -> dict[str, object]:
     normal = normalize_filter(entry.filter)
     unfiltered = normal == Literal(True, BOOLEAN)
     return {
@@ -78,7 +77,7 @@ def _query(number: int, entry: LoggedFilter, features: list[int]) -> dict[str, A
     }
 
 
-def predicate_json(predicate: Expr) -> dict[str, Any]:
+def predicate_json(predicate: Expr) -> dict[str, object]:
     """A normalised predicate, or a tree of them."""
     match predicate:
         case And(args):
@@ -95,7 +94,7 @@ def predicate_json(predicate: Expr) -> dict[str, Any]:
     return {**found, "sql": to_sql(predicate)}
 
 
-def _simple(predicate: Expr) -> dict[str, Any] | None:
+def _simple(predicate: Expr) -> dict[str, object] | None:
     match predicate:
         case Comparison(op, Column(path), Literal() as literal):
             return _on(path, op, value=_value(literal))
@@ -122,7 +121,7 @@ def _simple(predicate: Expr) -> dict[str, Any] | None:
     return None
 
 
-def _on(path: tuple[str, ...], operator: str, **values: object) -> dict[str, Any]:
+def _on(path: tuple[str, ...], operator: str, **values: object) -> dict[str, object]:
     return {"column": ".".join(path), "operator": operator, **values}
 
 

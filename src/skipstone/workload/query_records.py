@@ -82,7 +82,7 @@ def _read_json(file: QueryFile, columns: Sequence[str]) -> Iterator[Record]:
         yield _from_json(each, columns, None)
 
 
-def _objects(content: Any, columns: Sequence[str]) -> Iterator[Any]:
+def _objects(content: object, columns: Sequence[str]) -> Iterator[object]:
     """The records of an array, of an answer of Databricks' query history, or of several such answers."""
     if isinstance(content, list):
         for each in content:
@@ -94,9 +94,8 @@ def _objects(content: Any, columns: Sequence[str]) -> Iterator[Any]:
     yield from [content] if held is None else held
 
 
-def _from_json(content: Any, columns: Sequence[str], line: int | None) -> Record:
-    column = _column(content, columns) if isinstance(content, dict) else None
-    if column is None:
+def _from_json(content: object, columns: Sequence[str], line: int | None) -> Record:
+    if not isinstance(content, dict) or (column := _column(content, columns)) is None:
         text = json.dumps(content, ensure_ascii=False)[:1000]
         return Record(text, line, problem=f"it is not a JSON object with {' or '.join(columns)}")
     return _record(content, column, line)
@@ -169,7 +168,7 @@ def _text(file: QueryFile) -> str:
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 
-def _column(record: Mapping[str, Any], columns: Sequence[str]) -> str | None:
+def _column(record: Mapping[str, object], columns: Sequence[str]) -> str | None:
     """The statement column of a record; upper and lower case matter only where both are there."""
     by_lower = {str(name).strip().lower(): name for name in record}
     for wanted in columns:
@@ -180,7 +179,7 @@ def _column(record: Mapping[str, Any], columns: Sequence[str]) -> str | None:
     return None
 
 
-def _record(content: Mapping[str, Any], column: str, line: int | None) -> Record:
+def _record(content: Mapping[str, object], column: str, line: int | None) -> Record:
     by_lower = {str(name).strip().lower(): value for name, value in content.items()}
     statement, user = content[column], _first(by_lower, _USER)
     if statement is not None and not isinstance(statement, str):
@@ -198,13 +197,13 @@ def _record(content: Mapping[str, Any], column: str, line: int | None) -> Record
         return Record(statement or "", line, problem=str(problem))
 
 
-def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
     # A missing number is not a number in exports that know no NULL.
     held = (record[name] for name in names if record.get(name) not in (None, ""))
     return next((value for value in held if value == value), None)
 
 
-def _failed(status: Any) -> str:
+def _failed(status: object) -> str:
     """How a statement ended if it failed; "" if it did not, or nobody knows.
 
     >>> _failed("FAILED"), _failed({"state": "canceled"}), _failed("FINISHED"), _failed(None)

@@ -29,7 +29,7 @@ from skipstone.workload.folds import split
 from skipstone.workload.mining import mine
 from skipstone.workload.predicates import Bits, QueryPredicates
 
-__all__ = ["MOST_FEATURES", "Choice", "Score", "Validation", "validate"]
+__all__ = ["MOST_FEATURES", "Choice", "CrossValidation", "Score", "Validation", "validate"]
 
 MOST_FEATURES = 64
 _SHARES = (0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
@@ -66,33 +66,52 @@ class Validation:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """How the log is split, how features are judged, and what share of the full score each costs."""
+
+    folds: int = 5
+    seed: int = 0
+    score: Score | None = None
+    cost_per_feature: float = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The thresholds and numbers of features that are tried."""
+
+    thresholds: list[float]
+    sizes: list[int]
+
+
+_Weights = npt.NDArray[np.float64]
+_DEFAULT = CrossValidation()
+
+
 def validate(
     sets: QueryPredicates,
     augmented: Augmented,
     threshold: float | None = None,
     num_features: int | None = None,
-    folds: int = 5,
-    seed: int = 0,
-    score: Score | None = None,
-    cost_per_feature: float = 0.001,
+    how: CrossValidation = _DEFAULT,
 ) -> Validation:
     """Choose what is not given."""
     total = float(sets.weights.sum())
     thresholds = [threshold] if threshold is not None else _thresholds(total)
-    splits = split(sets, folds, seed)
+    splits = split(sets, how.folds, how.seed)
     if total < _FEWEST_RUNS or len(splits.learn) < 2:
         few = Choice(thresholds[0] if threshold is not None else 1.0, num_features or MOST_FEATURES, math.nan)
         return Validation(few, (), 0, False, "the log is too short for cross-validation")
-    sizes = [num_features] if num_features is not None else _sizes(score)
+    sizes = [num_features] if num_features is not None else _sizes(how.score)
     curves = np.zeros((len(thresholds), len(sizes)))
     for learn, judge in zip(splits.learn, splits.judge, strict=True):
-        curves += _curves(sets, augmented, learn, judge, thresholds, sizes, score)
+        curves += _curves(sets, augmented, (learn, judge), _Compared(thresholds, sizes), how.score)
     curves /= len(splits.learn)
-    curves -= cost_per_feature * np.array(sizes)
+    curves -= how.cost_per_feature * np.array(sizes)
     compared = tuple(_best(thresholds[row], sizes, curves[row]) for row in range(len(thresholds)))
     best = max(compared, key=lambda choice: (round(choice.score, 9), choice.threshold, -choice.num_features))
-    how = "in time" if splits.in_time else "at random"
-    sentence = f"best of {len(thresholds)} thresholds over {len(splits.learn)} splits of the log {how}"
+    order = "in time" if splits.in_time else "at random"
+    sentence = f"best of {len(thresholds)} thresholds over {len(splits.learn)} splits of the log {order}"
     return Validation(best, compared, len(splits.learn), splits.in_time, sentence)
 
 
@@ -105,7 +124,7 @@ def _sizes(score: Score | None) -> list[int]:
     return list(_SIZES_FOR_A_CALLABLE) if score is not None else list(range(1, MOST_FEATURES + 1))
 
 
-def _best(threshold: float, sizes: list[int], curve: npt.NDArray[np.float64]) -> Choice:
+def _best(threshold: float, sizes: list[int], curve: _Weights) -> Choice:
     place = int(np.argmax(np.round(curve, 9)))  # the first, hence the fewest features
     return Choice(threshold, sizes[place], float(curve[place]))
 
@@ -113,20 +132,20 @@ def _best(threshold: float, sizes: list[int], curve: npt.NDArray[np.float64]) ->
 def _curves(
     sets: QueryPredicates,
     augmented: Augmented,
-    learn: npt.NDArray[np.float64],
-    judge: npt.NDArray[np.float64],
-    thresholds: list[float],
-    sizes: list[int],
+    split: tuple[_Weights, _Weights],
+    compared: _Compared,
     score: Score | None,
-) -> npt.NDArray[np.float64]:
-    """The score of one split for every threshold and size."""
+) -> _Weights:
+    """The score of one split, into queries to learn from and to judge by, for every threshold and size."""
+    learn, judge = split
+    sizes = compared.sizes
     past = learn > 0
     items = np.flatnonzero(sets.own[past].any(axis=0))
     weights = learn[past]
     scale = weights.sum() / sets.weights.sum()
-    mined = mine(augmented.has[np.ix_(past, items)], weights, min(thresholds) * scale, _MOST_SETS)
+    mined = mine(augmented.has[np.ix_(past, items)], weights, min(compared.thresholds) * scale, _MOST_SETS)
     rows = []
-    for threshold in thresholds:
+    for threshold in compared.thresholds:
         ranked = eliminate(mined, weights, threshold * scale).ranked[: max(sizes)]
         features = [items[list(mined.sets[place])] for place in ranked]
         if score is None:
@@ -140,9 +159,9 @@ def _curves(
 def _explained(
     sets: QueryPredicates,
     augmented: Augmented,
-    judge: npt.NDArray[np.float64],
+    judge: _Weights,
     features: Sequence[npt.NDArray[np.int64]],
-) -> npt.NDArray[np.float64]:
+) -> _Weights:
     """The explained share of the held-out queries after each feature."""
     queries = np.flatnonzero(judge)
     own, has = sets.own[queries], augmented.has[queries]
@@ -159,7 +178,7 @@ def _explained(
 def _scored(
     score: Score,
     sets: QueryPredicates,
-    judge: npt.NDArray[np.float64],
+    judge: _Weights,
     features: Sequence[npt.NDArray[np.int64]],
 ) -> float:
     exprs = [normalize_filter(And(tuple(sets.predicates[item] for item in items))) for items in features]
