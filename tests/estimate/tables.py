@@ -13,19 +13,19 @@ from tests.costs import EAGER
 
 from skipstone.catalog import Catalog, Files, Segment
 from skipstone.catalog.column_sizes import ColumnSizes, PerRow
-from skipstone.catalog.layouts import GroupRecord, LayoutRecord
+from skipstone.catalog.layouts import LayoutRecord
 from skipstone.catalog.merge import merge
 from skipstone.catalog.snapshot import Snapshot
+from skipstone.catalog.tracked import TrackedSet
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.cost_inputs import CostInputs
 from skipstone.estimate.drift import Drift
 from skipstone.estimate.drifted_files import LayoutDrift
 from skipstone.estimate.prepared import Asked, Prepared, fingerprint_of, view_of
 from skipstone.layout.assignment import Split, Tree
-from skipstone.layout.codec import assignment_to_json
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.sample import Drawn, Sample
-from skipstone.layout.stored_layout import StoredLayout
+from skipstone.layout.stored_layout import StoredLayout, group_record
 from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import LONG
@@ -84,6 +84,11 @@ def scan(filter_: Expr, days_ago: float = 1.0, count: int = 1) -> LoggedScan:
     return LoggedScan(time, filter_, ("k",), 4, 4, 4_000, 40, 10, 0.1, "ann", "app", count)
 
 
+def placing() -> ColumnGroup:
+    """Rows are placed by ``k < 50``."""
+    return ColumnGroup(Tree(Split(below(K, 50), 0, 1), 2))
+
+
 def record(layout: str = "one", days_ago: float = 10.0, strategy: str = "qdtree") -> LayoutRecord:
     """A layout that places rows by ``k < 50``."""
     return LayoutRecord(
@@ -97,7 +102,7 @@ def record(layout: str = "one", days_ago: float = 10.0, strategy: str = "qdtree"
         parameters={},
         fingerprint="",
         workload=(),
-        groups=(GroupRecord(None, assignment_to_json(_tree()), (), (), ()),),
+        groups=(group_record(placing(), (), TrackedSet(())),),
     )
 
 
@@ -108,7 +113,7 @@ def _tree() -> Tree:
 def stored(of: LayoutRecord, *workload: Expr, times: float = 1e6) -> StoredLayout:
     """The layout with the queries that it was made for."""
     entries = tuple(LoggedFilter(filter_, times) for filter_ in workload or (below(K, 50),))
-    return StoredLayout(of, entries, Design((ColumnGroup(_tree()),)))
+    return StoredLayout(of, entries, Design((placing(),)))
 
 
 def drifted(of: LayoutRecord, places: Iterable[int], score: float, queries: float = 100.0) -> LayoutDrift:
