@@ -7,7 +7,10 @@ from contextlib import contextmanager
 
 from skipstone.spark import SparkSession
 
-__all__ = ["session_settings"]
+__all__ = ["SWITCH", "session_settings"]
+
+SWITCH = "spark.skipstone.enabled"
+"""Whether skipstone skips files in a session; it does by default."""
 
 
 @contextmanager

@@ -63,8 +63,8 @@ table.optimize(queries, progress=lambda what, done, total: print(what, done, tot
 ```
 
 An error that a user can put right is a `SkipstoneError`, whose message is one sentence. Results are immutable
-objects; `to_dict()` makes plain data for JSON. Names that start with an underscore, and modules that are not on
-this page, may change in any version.
+objects; `to_dict()` makes plain data for JSON. Names that start with an underscore, and modules that are not
+on this page, may change in any version.
 [Settings](settings.md) lists the Spark settings that `session()` makes.
 """
 

@@ -58,6 +58,7 @@ def _other_types(data: bytes) -> Iterator[bytes]:
         return
     for name in fields:
         yield json.dumps({key: value for key, value in fields.items() if key != name}).encode()
-        for other in (None, -1, 0, 1e400, "x", [], {}, [[]], {"kind": "tree"}, True):
+        others: tuple[object, ...] = (None, -1, 0, 1e400, "x", [], {}, [[]], {"kind": "tree"}, True)
+        for other in others:
             if fields[name] != other:
                 yield json.dumps({**fields, name: other}).encode()

@@ -10,29 +10,32 @@ order of arrival.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.benefit.readings import TABLE, Asked, readings
-from skipstone.actions.prepare import Prepared, Wishes, parse_log, prepare
-from skipstone.actions.rewrite import rewrite_table
+from benchmarks.context import context_of
+from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.prepare import FitRequest, prepare
+from skipstone.actions.rewrite import RewriteWork, rewrite_table
+from skipstone.actions.workload import logged_workload
 from skipstone.api import Table, table
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.benefit import Scanned, scanned_blocks, volume
 from skipstone.estimate.cost import CostModel
-from skipstone.estimate.cost_inputs import as_it_lies, economy_of
-from skipstone.layout.contract import Fitted
+from skipstone.estimate.cost_inputs import current_layout
+from skipstone.estimate.prepared import Prepared
+from skipstone.layout.contract import Design
 from skipstone.layout.numbers import block_numbers
-from skipstone.layout.selforg import SELFORG
+from skipstone.layout.options import LayoutOptions
+from skipstone.layout.selforg import SELFORG, SelfOrgOptions
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import runtime_of
-from skipstone.spark.bridge.scans import scans_of
-from skipstone.workload.predicates import LoggedFilter
+from skipstone.spark.engine.engine import Engine
 from skipstone.workload.queries import Query, Workload
 
 __all__ = ["Cell", "Grid", "measure_cell"]
@@ -81,29 +84,30 @@ class Grid:
 def measure_cell(grid: Grid, z: int, sop: int) -> Cell:
     """Fit to the first so many features, estimate, rewrite and measure."""
     copied = grid.copy(f"z{z}-sop{sop}")
-    runtime = runtime_of(grid.spark)
-    files = copied.files()
-    runtime.refresh(files.root)
+    context = context_of(copied)
+    table = context.table
+    table.refresh()
     queries = Workload(tuple(Query(each.sql, count=each.count) for each in grid.asked))
-    entries, unusable = parse_log(grid.spark, files, TABLE, queries)
-    if unusable:
-        raise SkipstoneError(f"A query of the grid is broken: {unusable[0]}")
-    wishes = Wishes(block_rows=grid.block_rows, sample_rows=grid.sample_rows, seed=grid.seed)
-    prepared = _without_features(prepare(grid.spark, files, entries, (), wishes))
-    economy = economy_of(grid.spark, runtime, files, prepared.places, CostModel(), entries)
-    fitted = _fitted(prepared, entries, grid.asked, z, sop) if z or sop else None
-    scanned = as_it_lies(prepared, economy) if fitted is None else _scanned(prepared, fitted)
-    load = economy.load(prepared)
-    costs = economy.model.coefficients
+    log = logged_workload(context, queries)
+    if log.unusable:
+        raise SkipstoneError(f"A query of the grid is broken: {log.unusable[0]}")
+    options = LayoutOptions(block_rows=grid.block_rows, sample_rows=grid.sample_rows, seed=grid.seed)
+    request = FitRequest(table.all_places, log.entries, options=options)
+    prepared = _without_features(prepare(table, request))
+    inputs = gather_costs(table, prepared.places, CostModel(), log.entries)
+    design = _fitted(prepared, grid.asked, z, sop) if z or sop else None
+    scanned = current_layout(prepared, inputs) if design is None else _scanned(prepared, design)
+    load = inputs.load(prepared)
+    costs = inputs.model.coefficients
     everything = Scanned(np.ones_like(scanned.share), scanned.blocks)
     total = volume(everything, load, prepared.total_rows, costs).bytes
     estimated = total - volume(scanned, load, prepared.total_rows, costs).bytes
-    if fitted is not None:
-        rewrite_table(grid.spark, runtime, prepared, prepared.places, "selforg", fitted)
+    if design is not None:
+        rewrite_table(context, RewriteWork(prepared, "selforg", design, inputs.sizes))
         copied.frame().createOrReplaceTempView(TABLE)
-    real = sum(each.count * _skipped_bytes(copied, each.sql) for each in grid.asked)
+    real = sum(each.count * _skipped_bytes(context.engine, each.sql) for each in grid.asked)
     shutil.rmtree(copied.source)
-    chosen: dict[str, object] = {} if fitted is None else fitted.parameters
+    chosen: Mapping[str, object] = {} if design is None else design.parameters
     return Cell(
         z,
         sop,
@@ -122,40 +126,38 @@ def _listed(value: object) -> list[object]:
 
 def _without_features(prepared: Prepared) -> Prepared:
     """Mined features would add to those that the cell is about."""
-    fitting = replace(
-        prepared.fitting,
+    workload = replace(
+        prepared.workload,
         features=(),
         feature_weights=np.zeros(0),
-        feature_bits=np.zeros((len(prepared.fitting.sample), 0), np.bool_),
+        feature_bits=np.zeros((len(prepared.view.sample), 0), np.bool_),
     )
-    return replace(prepared, fitting=fitting)
+    return replace(prepared, workload=workload)
 
 
-def _fitted(
-    prepared: Prepared, entries: Sequence[LoggedFilter], asked: Sequence[Asked], z: int, sop: int
-) -> Fitted:
+def _fitted(prepared: Prepared, asked: Sequence[Asked], z: int, sop: int) -> Design:
     """The layout for the queries that ask the first features only; all rows and atoms stay."""
     most = {"z": z, "sop": sop, "other": 0}
     used = {each.sql: each.feature < most[each.kind] for each in asked}
-    kept: set[Expr] = {normalize_filter(entry.filter) for entry in entries if used[entry.sql]}
-    view = prepared.fitting.workload
-    places = [place for place, filter_ in enumerate(view.filters) if filter_ in kept]
+    kept: set[Expr] = {normalize_filter(entry.filter) for entry in prepared.entries if used[entry.sql]}
+    queries = prepared.workload.queries
+    places = [place for place, filter_ in enumerate(queries.filters) if filter_ in kept]
     part = replace(
-        view,
-        formulas=tuple(view.formulas[place] for place in places),
-        filters=tuple(view.filters[place] for place in places),
-        weights=view.weights[places],
+        queries,
+        formulas=tuple(queries.formulas[place] for place in places),
+        filters=tuple(queries.filters[place] for place in places),
+        weights=queries.weights[places],
     )
-    return SELFORG.fit(replace(prepared.fitting, workload=part))
+    return SELFORG.fit(prepared.view, replace(prepared.workload, queries=part), SelfOrgOptions())
 
 
-def _scanned(prepared: Prepared, fitted: Fitted) -> Scanned:
-    fitting = prepared.fitting
-    numbers = block_numbers(fitted.assignment, fitting)
-    return scanned_blocks(numbers, fitting.sample, fitting.workload, fitted.features)
+def _scanned(prepared: Prepared, design: Design) -> Scanned:
+    group, sample, queries = design.group, prepared.view.sample, prepared.workload.queries
+    numbers = block_numbers(group.assignment, sample, queries.atoms)
+    return scanned_blocks(numbers, sample, queries, group.features)
 
 
-def _skipped_bytes(opened: Table, sql: str) -> int:
+def _skipped_bytes(engine: Engine, sql: str) -> int:
     """Bytes of the files that a query's plan leaves out, by Delta's or by skipstone's statistics."""
-    found = [scan.figures for scan in scans_of(runtime_of(opened.spark), opened.spark.sql(sql))]
-    return sum(int(figures["bytes_total"]) - int(figures["bytes_kept"]) for figures in found)
+    found = [scan.figures for scan in engine.scans_of(sql)]
+    return sum(figures.bytes_total - figures.bytes_kept for figures in found)

@@ -9,11 +9,11 @@ from pathlib import Path
 from benchmarks.replay.contestants import BlockBytes
 from benchmarks.replay.orders import orders_batch
 from benchmarks.replay.timeline import TABLE, Event, Insert, generated, recorded
-from skipstone.actions.prepare import default_block_bytes
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.estimate.policy import Policy
-from skipstone.indexed_table import split_source
+from skipstone.estimate.prepared import default_block_bytes
+from skipstone.source import split_source
 from skipstone.spark import DataFrame, SparkSession
 
 __all__ = ["Options", "Plan", "plan_of"]

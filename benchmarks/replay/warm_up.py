@@ -7,23 +7,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 import skipstone
+from benchmarks.context import context_of
 from benchmarks.replay.contestants import ZorderOnce
 from benchmarks.replay.measure import run_scan
 from benchmarks.replay.plan import Plan
 from benchmarks.replay.timeline import Event, Insert, scans_of
-from skipstone.actions.calibrate import calibrate
+from skipstone.actions.calibrate import Calibrate
+from skipstone.actions.context import Context
 from skipstone.actions.cost_store import save_model
-from skipstone.actions.prepare import parse_log
+from skipstone.actions.engine_action import perform_on_engine
+from skipstone.actions.workload import logged_workload
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import Extent, Observation
 from skipstone.predicate.expr import Column
 from skipstone.progress import Progress
 from skipstone.spark import DataFrame, SparkSession
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.spark.engine.column_sizes import column_sizes
+from skipstone.spark.engine.engine import Engine
 from skipstone.workload.candidates import z_candidates
 from skipstone.workload.predicates import query_predicates
 from skipstone.workload.queries import Query, Workload
@@ -53,7 +54,8 @@ def warm_up(spark: SparkSession, plan: Plan, home: Path, progress: Progress | No
     scratch = ZorderOnce(spark, home / "scratch", columns=(), at=-1, block_bytes=plan.block_bytes)
     scratch.insert(arriving_rows(spark, plan, first, home), 0)
     scratch.show(plan.table)
-    columns = best_columns(spark, skipstone.table(spark, str(scratch.path)), plan.events, plan.table)
+    opened = context_of(skipstone.table(spark, str(scratch.path)), called=plan.table)
+    columns = best_columns(opened, plan.events)
     if plan.model is None:
         scratch.columns, scratch.at = columns, 0
         scratch.optimise(0)
@@ -63,11 +65,12 @@ def warm_up(spark: SparkSession, plan: Plan, home: Path, progress: Progress | No
 
 def _calibrate(spark: SparkSession, plan: Plan, scratch: ZorderOnce, progress: Progress | None) -> None:
     """Learn what rewrites and reads cost; what a value costs depends on its type, so of this table too."""
-    model = calibrate(spark, runtime_of(spark), str(scratch.path.parent), progress=progress).model
+    engine = Engine.of(spark)
+    model = perform_on_engine(Calibrate(str(scratch.path.parent)), engine, progress).model
     asked = {scan.template or scan.sql: scan.sql for scan in scans_of(plan.events)[:100]}
     reads = [run_scan(spark, sql) for sql in (*asked.values(), *asked.values())][len(asked) :]
-    files = skipstone.table(spark, str(scratch.path)).files()
-    sizes = column_sizes(spark, files, np.arange(len(files.files)))
+    opened = context_of(skipstone.table(spark, str(scratch.path))).table
+    sizes = column_sizes(opened, opened.all_places)
     seen = [
         Observation.read(
             Extent(read.column_bytes, read.rows, read.rows * sizes.of(read.columns).values),
@@ -76,7 +79,7 @@ def _calibrate(spark: SparkSession, plan: Plan, scratch: ZorderOnce, progress: P
         )
         for read in reads
     ]
-    save_model(spark, model.calibrated(seen))
+    save_model(engine, model.calibrated(seen))
 
 
 def arriving_rows(spark: SparkSession, plan: Plan, insert: Insert, home: Path) -> DataFrame:
@@ -89,15 +92,13 @@ def arriving_rows(spark: SparkSession, plan: Plan, insert: Insert, home: Path) -
     return spark.read.parquet(str(path))
 
 
-def best_columns(
-    spark: SparkSession, table: skipstone.Table, events: Sequence[Event], name: str
-) -> tuple[str, ...]:
+def best_columns(context: Context, events: Sequence[Event]) -> tuple[str, ...]:
     """The plain columns that the queries of the whole timeline compare most often, at most four."""
     queries = Workload(tuple(Query(scan.sql) for scan in scans_of(events)))
-    entries, unusable = parse_log(spark, table.files(), name, queries)
-    if unusable:
-        raise SkipstoneError(f"The timeline cannot be replayed: {unusable[0]}")
-    candidates, _ = z_candidates(query_predicates(entries), theta=1)
+    found = logged_workload(context, queries)
+    if found.unusable:
+        raise SkipstoneError(f"The timeline cannot be replayed: {found.unusable[0]}")
+    candidates, _ = z_candidates(query_predicates(found.entries), theta=1)
     plain = [each.expr for each in candidates if isinstance(each.expr, Column)]
     if not plain:
         raise SkipstoneError(

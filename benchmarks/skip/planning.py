@@ -19,18 +19,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.context import context_of
 from benchmarks.jvm import plan_physically
-from benchmarks.session_settings import session_settings
+from benchmarks.session_settings import SWITCH, session_settings
 from benchmarks.skip.decision import statistics_of
-from skipstone.actions.explain import explain_query
-from skipstone.actions.replay import SWITCH
 from skipstone.api import table
 from skipstone.catalog import Files, Segment, publish
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.types import DATE, DOUBLE, LONG, STRING
 from skipstone.pruning.blocks import BlockSet, Statistics
 from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import runtime_of
+from skipstone.spark.engine.engine import Engine
 
 __all__ = ["PlanningTimes", "make_delta", "make_files", "measure", "register"]
 
@@ -93,14 +92,13 @@ def make_delta(folder: Path) -> Path:
 
 def register(spark: SparkSession, folder: Path, seed: int = 0) -> None:
     """Publish drawn statistics for every file of the table, as if it had been indexed."""
-    files = table(spark, str(folder)).files()
-    runtime = runtime_of(spark)
-    settings = runtime.settings(spark)
-    # No old timestamps are read here, so the zone does not matter (see skipstone.actions.index).
+    opened = context_of(table(spark, str(folder))).table
+    settings = opened.engine.reader_settings()
+    # No old timestamps are read here, so the zone does not matter (see spark/engine/reader_settings.py).
     settings.pop("user.timezone", None)
-    segment = Segment(files.files, _drawn(files.files, seed), settings, "2000-01-01T00:00:00+00:00")
-    publish(runtime.store(files.root), segment, replace=True)
-    runtime.refresh(files.root)
+    segment = Segment(opened.files, _drawn(opened.files, seed), settings, "2000-01-01T00:00:00+00:00")
+    publish(opened.store, segment, replace=True)
+    opened.refresh()
 
 
 def _drawn(files: Files, seed: int) -> BlockSet:
@@ -141,10 +139,10 @@ def measure(spark: SparkSession, name: str, pairs: int = 41, warm: int = 15) -> 
                 milliseconds = _plan(spark, _query(name, number))
                 if number >= warm:
                     times[switch].append(milliseconds)
-    plan = explain_query(spark, runtime_of(spark), _query(name, 0))
+    decided = [scan.figures for scan in Engine.of(spark).scans_of(_query(name, 0))]
     differences = [on - off for on, off in zip(times[True], times[False], strict=True)]
     return PlanningTimes(
-        files_skipped=sum(scan.files_skipped for scan in plan.scans),
+        files_skipped=sum(scan.files_offered - scan.files_kept for scan in decided),
         on_milliseconds=round(median(times[True]), 2),
         off_milliseconds=round(median(times[False]), 2),
         overhead_milliseconds=median(differences),

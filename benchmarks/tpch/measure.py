@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benchmarks.context import context_of
 from benchmarks.pieces import Piece
+from benchmarks.session_settings import SWITCH
 from benchmarks.tpch.queries import TEMPLATES
 from benchmarks.tpch.tables import Builder
-from skipstone.actions.replay import SWITCH
-from skipstone.api import Table
+from skipstone.actions.context import Context
 from skipstone.progress import Progress
-from skipstone.spark.bridge.runtime import runtime_of
-from skipstone.spark.bridge.scans import scans_of
 from skipstone.workload.queries import Workload
 
 __all__ = ["Contender", "by_template", "measure_scan", "measure_seconds"]
@@ -43,21 +42,21 @@ def measure_scan(builder: Builder, name: str, queries: Workload, progress: Progr
     opened = builder.open(name)
     report = opened.replay(queries, progress)
     summary = report.summary()
-    delta = [_offered_rows(opened, query.sql) for query in queries.queries]
+    context = context_of(opened)
+    delta = [_offered_rows(context, query.sql) for query in queries.queries]
     return {
         **summary,
         "percent_scanned_delta_alone": 100.0 * sum(delta) / (builder.rows * len(delta)),
-        "files": len(opened.files().files),
+        "files": len(context.snapshot),
         "queries": [asdict(query) for query in report.queries],
         "broken_statements": [str(broken) for broken in report.broken],
     }
 
 
-def _offered_rows(opened: Table, sql: str) -> int:
+def _offered_rows(context: Context, sql: str) -> int:
     """Rows in the files that Delta's own skipping leaves."""
-    runtime, root = runtime_of(opened.spark), opened.files().root
-    rows = runtime.catalog(root).blocks.rows
-    scans = [scan for scan in scans_of(runtime, opened.spark.sql(sql)) if scan.root == root]
+    rows = context.catalog.blocks.rows
+    scans = [scan for scan in context.engine.scans_of(sql) if scan.root == context.snapshot.root]
     return sum(int(rows[scan.offered].sum()) for scan in scans)
 
 

@@ -18,14 +18,14 @@ from benchmarks.tpch.queries import TABLE
 from benchmarks.tpch.simulator import Simulator
 from benchmarks.tpch.values import BRANDS, REGIONS, SEGMENTS, SHIP_MODES, TYPES
 from skipstone.errors import SkipstoneError
-from skipstone.layout import LAYOUTS, zcurve
 from skipstone.layout.assignment import Numbers
 from skipstone.layout.balanced_maxskip import cluster
 from skipstone.layout.filtered import most_filtered
-from skipstone.layout.grid import GridLayout
+from skipstone.layout.grid import GridOptions
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.ranks import rank
 from skipstone.layout.simulate import simulate
+from skipstone.layout.zorder import ZORDER
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.predicate.render import to_sql
 from skipstone.workload.generate import ColumnSpec, QueryForm, generate
@@ -62,12 +62,12 @@ def simulate_layouts(
             fitting = simulator.fitting(max(1, rows // number))
             started = clock()
             try:
-                fitted = LAYOUTS[name].fit(fitting)
+                design = fitting.fit(name)
             except SkipstoneError as problem:
                 found[f"{name} {number}"] = {"problem": str(problem)}
                 continue
             seconds = clock() - started
-            found[f"{name} {number}"] = {**asdict(simulator.judge(fitting, fitted)), "fit_seconds": seconds}
+            found[f"{name} {number}"] = {**asdict(simulator.judge(fitting, design)), "fit_seconds": seconds}
     return found
 
 
@@ -106,23 +106,17 @@ def _grouped(simulator: Simulator, name: str, key: Callable[[Value], object]) ->
 def best_columns(simulator: Simulator, blocks: int, rows: int, most: int = 4) -> Piece:
     """The columns whose Z-order lets the training queries skip most, of all sets of much filtered ones."""
     fitting = simulator.fitting(max(1, rows // blocks))
-    some = np.arange(0, len(fitting.sample), max(1, len(fitting.sample) // _SOME_ROWS))
-    sample = replace(
-        fitting.sample,
-        bits=fitting.sample.bits[some],
-        columns={key: column.take(some) for key, column in fitting.sample.columns.items()},
-        scale=fitting.sample.scale * len(fitting.sample) / len(some),
-        partition=None,
-        partition_values=(),
-        partition_by=None,
-    )
-    small = replace(fitting, sample=sample, feature_bits=fitting.feature_bits[some])
-    candidates = [key for key, _ in most_filtered(small) if isinstance(key, Column)][:_CANDIDATES]
+    rows_drawn = len(fitting.view.sample)
+    some = np.arange(0, rows_drawn, max(1, rows_drawn // _SOME_ROWS))
+    view, workload = fitting.view.of_rows(some), fitting.workload.of_rows(some)
+    sample = replace(view.sample, scale=view.sample.scale * rows_drawn / len(some))
+    view, queries = replace(view, sample=sample), workload.queries
+    candidates = [key for key, _ in most_filtered(sample, queries) if isinstance(key, Column)][:_CANDIDATES]
     tried: list[tuple[float, tuple[Expr, ...]]] = []
     for chosen in combinations(candidates, most):
-        fitted = GridLayout("zorder", zcurve.order_keys, chosen).fit(small)
-        numbers = block_numbers(fitted.assignment, small)
-        tried.append((simulate(numbers, sample, small.workload, ()).mean, chosen))
+        design = ZORDER.fit(view, workload, GridOptions(chosen))
+        numbers = block_numbers(design.group.assignment, sample, queries.atoms)
+        tried.append((simulate(numbers, sample, queries, ()).mean, chosen))
     best = min(tried, key=lambda pair: pair[0])
     return {
         "columns": [to_sql(column) for column in best[1]],
@@ -134,16 +128,16 @@ def best_columns(simulator: Simulator, blocks: int, rows: int, most: int = 4) ->
 def sweep_block_rows(simulator: Simulator, rows: int, num_features: int = 15) -> Piece:
     """SOP with blocks of several sizes (figure 7)."""
     return {
-        str(number): asdict(simulator.simulate(LAYOUTS["sop"], max(1, rows // number), num_features))
+        str(number): asdict(simulator.simulate("sop", max(1, rows // number), num_features))
         for number in SWEPT_BLOCKS
     }
 
 
 def sweep_features(simulator: Simulator, block_rows: int) -> Piece:
     """SOP with several numbers of features (figures 8 and 11), as many as the workload has."""
-    most = len(simulator.prepared.fitting.features)
+    most = len(simulator.workload.features)
     counts = sorted({min(count, most) for count in SWEPT_FEATURES if most})
-    return {str(count): asdict(simulator.simulate(LAYOUTS["sop"], block_rows, count)) for count in counts}
+    return {str(count): asdict(simulator.simulate("sop", block_rows, count)) for count in counts}
 
 
 def clustering_seconds(vectors: int, features: int, clock: Callable[[], float], seed: int = 0) -> float:

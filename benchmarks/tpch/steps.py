@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.context import context_of
 from benchmarks.pieces import Piece, Pieces
 from benchmarks.tpch.data import denormalised_table
 from benchmarks.tpch.measure import Contender, measure_scan, measure_seconds
@@ -35,10 +36,9 @@ from benchmarks.tpch.simulations import (
 )
 from benchmarks.tpch.simulator import Simulator, make_simulator, parsed
 from benchmarks.tpch.tables import AS_LIES, AUTO, DELTA, LAYOUTS, RANGES, Builder, Log
-from skipstone.layout.sop import fit_table
 from skipstone.progress import Progress
 from skipstone.spark import SparkSession
-from skipstone.spark.engine.sample import vector_counts
+from skipstone.spark.engine.sample import count_vectors
 from skipstone.spark.session import session
 from skipstone.workload.analysis import analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters
@@ -148,10 +148,10 @@ class Bench:
         training, test = tpch_workloads(skewed)
         entries = parsed(opened, training) if skewed else self.training
         asked = parsed(opened, test)
-        wishes = replace(LAYOUTS[layout], block_rows=self._block_rows(self.blocks))
+        options = replace(LAYOUTS[layout], block_rows=self._block_rows(self.blocks))
         if layout == "sop":
-            wishes = replace(wishes, num_features=_MOST_FEATURES)
-        return make_simulator(opened, entries, asked, wishes, most_rows)
+            options = replace(options, num_features=_MOST_FEATURES)
+        return make_simulator(opened, entries, asked, options, most_rows)
 
     def _block_rows(self, blocks: int) -> int:
         return max(1, self.builder.rows // blocks)
@@ -186,8 +186,8 @@ class Bench:
         training = parsed(opened, generated_workload(400, seed=1))
         test = parsed(opened, generated_workload(80, seed=2))
         block_rows = self._block_rows(_PAPER_BLOCKS)
-        wishes = replace(LAYOUTS["sop"], num_features=_MOST_FEATURES, block_rows=block_rows)
-        return sweep_features(make_simulator(opened, training, test, wishes, _MOST_ROWS), block_rows)
+        options = replace(LAYOUTS["sop"], num_features=_MOST_FEATURES, block_rows=block_rows)
+        return sweep_features(make_simulator(opened, training, test, options, _MOST_ROWS), block_rows)
 
     def _clustering(self) -> Piece:
         sizes = ((3_000, 40), (8_192, 40))
@@ -197,18 +197,16 @@ class Bench:
         """The parts of the SOP rewrite (figure 9); its shuffle includes writing, statistics and checks."""
         shuffle = self.pieces.measure("table-sop", lambda: self._table("sop"))["rewrite_seconds"]
         simulator = self._simulator(False, "sop", most_rows=1)
-        prepared = simulator.prepared
         fitting = simulator.fitting(self._block_rows(self.blocks), _PAPER_FEATURES)
-        files = self.builder.open(AS_LIES).files()
-        frame = files.live(self.spark, np.arange(len(files.files)))
-        by = None if prepared.partition is None else prepared.partition.expr
-        texts = [feature.text for feature in fitting.features]
+        table = context_of(self.builder.open(AS_LIES)).table
+        by = fitting.view.sample.partition_by
+        texts = [feature.text for feature in fitting.workload.features]
         marks = [self.clock()]
         analyze(self.training, num_features=_PAPER_FEATURES, leave_out=date_filters)
         marks.append(self.clock())
-        vectors, counts, partitions = vector_counts(frame, texts, by, prepared.names)
+        counted = count_vectors(table, table.all_places, texts, by)
         marks.append(self.clock())
-        fit_table(fitting, vectors, counts, by, partitions)
+        replace(fitting, view=replace(fitting.view, vector_counts=counted)).fit("sop")
         marks.append(self.clock())
         parts = ("workload analysis", "featurisation and reduce", "partitioning")
         return {**dict(zip(parts, np.diff(marks).tolist(), strict=True)), "shuffle and write": shuffle}

@@ -11,20 +11,23 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
+from benchmarks.context import context_of
 from benchmarks.pieces import Piece
 from benchmarks.session_settings import session_settings
 from benchmarks.tpch.data import FILTERED
 from benchmarks.tpch.queries import MONTH, TABLE
 from benchmarks.tpch.values import REGIONS, SEGMENTS
-from skipstone.actions.choose_layout import Request, Work
-from skipstone.actions.optimize import optimize_table
-from skipstone.actions.prepare import Wishes
+from skipstone.actions.choose_layout import choose_layout
+from skipstone.actions.context import Context
+from skipstone.actions.optimize import Optimize, OptimizeReport, lay_out
+from skipstone.actions.prepare import FitRequest
 from skipstone.api import Table, table
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.policy import Policy
+from skipstone.layout.options import LayoutOptions
 from skipstone.spark import SparkSession
-from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import Workload
 
@@ -45,11 +48,11 @@ RANGES: dict[str, tuple[str, int]] = {
     "range2": (_RANGE2, 80 * 125),
 }
 """The number of a row's block in SQL, and how many blocks there are."""
-LAYOUTS: dict[str, Wishes] = {
-    "zorder": Wishes(),
-    "hilbert": Wishes(),
-    "sop": Wishes(partition_by=MONTH, num_features=15, leave_out_dates=True),
-    "qdtree": Wishes(),
+LAYOUTS: dict[str, LayoutOptions] = {
+    "zorder": LayoutOptions(),
+    "hilbert": LayoutOptions(),
+    "sop": LayoutOptions(partition_by=MONTH, num_features=15, leave_out_dates=True),
+    "qdtree": LayoutOptions(),
 }
 DELTA = ("delta_zorder", "delta_liquid")
 
@@ -59,6 +62,27 @@ class Log:
     """A training workload as the filters that it puts on the table; every layout is fitted on it."""
 
     entries: tuple[LoggedFilter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeFor:
+    """``optimize --force`` for a log that was parsed before, so that no time is spent on that."""
+
+    name: ClassVar[str] = "optimize"
+
+    log: Log
+    layout: str
+    options: LayoutOptions
+
+    def validate(self, context: Context) -> None:
+        """As ``optimize`` does."""
+        Optimize(layout=self.layout, options=self.options).validate(context)
+
+    def run(self, context: Context) -> OptimizeReport:
+        """Fit the layout and rewrite the table, even if that is worse than what is there."""
+        context.table.refresh()
+        request = FitRequest(context.table.all_places, self.log.entries, options=self.options)
+        return lay_out(context, choose_layout(context, self.layout, request))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +117,9 @@ class Builder:
         """One of skipstone's layouts, fitted on the log."""
         self._copy(name)
         found = self.open(name)
-        wishes = replace(LAYOUTS[name], block_rows=max(1, self.rows // self.blocks))
-        runtime = runtime_of(self.spark)
+        options = replace(LAYOUTS[name], block_rows=max(1, self.rows // self.blocks))
         started = self.clock()
-        work = Work(self.spark, runtime, found.files(), log.entries)
-        report = optimize_table(work, Request(name, wishes, force=True))
+        report = found.perform(OptimizeFor(log, name, options))
         return {**report.to_dict(), "optimize_seconds": self.clock() - started, "root": ""}
 
     def by_delta(self, name: str, columns: Sequence[str]) -> Piece:
@@ -132,7 +154,7 @@ class Builder:
         opened = self.open(name)
         started = self.clock()
         opened.index(expressions=(MONTH,))
-        return {"index_seconds": self.clock() - started, "files_after": len(opened.files().files)}
+        return {"index_seconds": self.clock() - started, "files_after": len(context_of(opened).snapshot)}
 
     def _copy(self, name: str) -> Path:
         target = self._fresh(name)

@@ -11,7 +11,18 @@ from benchmarks.__main__ import app
 from benchmarks.pieces import Pieces
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-JVM = {"_jdf", "_jvm", "_jsc", "_jsparkSession", "listener", "handle"}
+JVM = {
+    "_jdf",
+    "_jvm",
+    "_jsc",
+    "_jsparkSession",
+    "_gateway",
+    "jvm_files",
+    "jvm_opener",
+    "jvm_scan",
+    "listener",
+    "shim",
+}
 
 
 def measured_costs(home: Path, clustering_seconds: float) -> list[str]:

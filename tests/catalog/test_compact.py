@@ -39,6 +39,15 @@ def test_one_segment_is_left_for_each_layout_and_its_settings() -> None:
     assert [part.settings for part in found] == [zoned, SETTINGS, SETTINGS]
 
 
+def test_column_groups_of_a_layout_stay_apart() -> None:
+    groups = {"a": 0, "b": 1, "c": 0, "d": 1}
+    catalog = merge([replace(laid_out("one", path), group=group) for path, group in groups.items()])
+    found = compact(catalog, (), None, NOW)
+    assert {(part.group, "".join(sorted(part.files.paths))) for part in found} == {(0, "ac"), (1, "bd")}
+    anew = {(part.layout, part.group, part.files.paths) for part in by_layout(segment("adx"), catalog)}
+    assert anew == {("one", 0, ("a",)), ("one", 1, ("d",)), ("", None, ("x",))}
+
+
 def test_an_older_layout_that_is_indexed_anew_does_not_become_the_newest() -> None:
     catalog = merge([laid_out("one", "ab"), laid_out("two", "cd"), laid_out("", "e")])
     anew = segment("abx", {A: bounds(INT, [1, 2, 3], [1, 2, 3])}, {feature(A, 1): [True, False, False]})

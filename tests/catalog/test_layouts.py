@@ -95,11 +95,18 @@ def earlier(record: LayoutRecord) -> dict[str, object]:
 
 def as_read(record: LayoutRecord) -> LayoutRecord:
     """A record as it is read from an earlier format, which had no expressions."""
-    plain = {
-        key: tuple(StoredExpr(each.sql) for each in getattr(record.group, key))
-        for key in ("features", "expressions", "sort")
-    }
-    return replace(record, groups=(replace(record.group, **plain),))
+    group = record.group
+    plain = replace(
+        group,
+        sort=_texts(group.sort),
+        features=_texts(group.features),
+        expressions=_texts(group.expressions),
+    )
+    return replace(record, groups=(plain,))
+
+
+def _texts(stored: tuple[StoredExpr, ...]) -> tuple[StoredExpr, ...]:
+    return tuple(StoredExpr(each.sql) for each in stored)
 
 
 def old_file(**other: object) -> MemoryStore:

@@ -34,7 +34,7 @@ class Cli:
         result = self(*arguments)
         assert result.exit_code == 1, result.output
         assert result.stdout == ""
-        progress = re.compile(r": \d+ of \d+$| \.\.\.$")
+        progress = re.compile(r": [\d,]+ of [\d,]+$| \.\.\.$")
         lines = [line for line in result.stderr.splitlines() if not progress.search(line)]
         assert len(lines) == 1, result.stderr
         assert lines[0].startswith("Error: ")

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.cli.conftest import Cli
+from tests.costs import EAGER
 
 from skipstone.actions.cost_store import save_model
-from skipstone.estimate.cost import Coefficients, CostModel
+from skipstone.spark.engine.engine import Engine
 
-# Rewriting costs a tenth of a second and reading a megabyte ten seconds: whatever skips, pays.
-EAGER = CostModel(Coefficients(0.1, 0, 0, 0, 0, 0, 0, 0.0, 10.0, 0.0, 0.0), "calibrated")
 OPTIONS = ("--block-rows", 500, "--new-blocks", 2, "--layout", "qdtree")
 
 
@@ -23,7 +22,7 @@ OPTIONS = ("--block-rows", 500, "--new-blocks", 2, "--layout", "qdtree")
 def asked(cli: Cli, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Delta table in no order, with a log of selective queries and costs that make a rewrite pay."""
     monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path / "costs"))
-    save_model(spark, EAGER)
+    save_model(Engine.of(spark), EAGER)
     path = tmp_path / "orders"
     spark.range(0, 4000, 1, 4).selectExpr("id * 1201 % 4000 AS k", "hex(id) AS note").write.format(
         "delta"
@@ -76,9 +75,9 @@ def test_only_one_thing_can_be_asked_of_the_loop(cli: Cli, orders: Path) -> None
     assert "only one of them can be given" in result.stderr
 
 
-def test_a_layout_or_curve_that_does_not_exist_is_refused_in_one_sentence(cli: Cli, asked: Path) -> None:
-    assert cli.error("auto", asked, "--once", "--layout", "spiral").startswith("There is no layout spiral;")
-    assert cli.error("auto", asked, "--once", "--curve", "peano").startswith("There is no curve peano;")
+def test_a_layout_or_curve_that_does_not_exist_is_refused_in_one_sentence(cli: Cli, orders: Path) -> None:
+    assert cli.error("auto", orders, "--once", "--layout", "spiral").startswith("There is no layout spiral;")
+    assert cli.error("auto", orders, "--once", "--curve", "peano").startswith("There is no curve peano;")
 
 
 @pytest.mark.parametrize("mode", [(), ("--dry-run",), ("--once",)])

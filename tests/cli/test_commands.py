@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from tests.cli.conftest import Cli
 
 from skipstone.actions.cost_store import load_model
+from skipstone.spark.engine.engine import Engine
 
 CITY = "SELECT k FROM orders WHERE city = 'Oslo'"
 
@@ -149,7 +150,7 @@ def test_a_calibration_measures_rewrites_and_scans_and_is_used_from_then_on(
     (_, *wide), (_, *narrow) = rewrites[0], rewrites[-1]
     assert narrow[0] / narrow[1] < wide[0] / wide[1], "the last rewrite is of narrower values"
     assert all(cost >= 0 for cost in found["coefficients"].values())
-    assert load_model(spark).describe() == "calibrated coefficients, from 7 rewrites and 12 scans"
+    assert load_model(Engine.of(spark)).describe() == "calibrated coefficients, from 7 rewrites and 12 scans"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])

@@ -51,6 +51,8 @@ def test_actions_count_their_blocks_or_queries_and_never_run_backwards(
         assert_one_bar(told[action], total)
     steps = list(dict.fromkeys(what for what, _, _ in told["optimize"]))
     assert steps == [
+        "mining features",
+        "counting rows",
         "sampling blocks",
         "simulating sop",
         "counting vectors",

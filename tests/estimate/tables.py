@@ -16,15 +16,17 @@ from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.catalog.layouts import LayoutRecord
 from skipstone.catalog.merge import merge
 from skipstone.catalog.snapshot import Snapshot
+from skipstone.catalog.tracked import TrackedSet
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.cost_inputs import CostInputs
 from skipstone.estimate.drift import Drift
 from skipstone.estimate.drifted_files import LayoutDrift
 from skipstone.estimate.prepared import Asked, Prepared, fingerprint_of, view_of
 from skipstone.layout.assignment import Split, Tree
-from skipstone.layout.codec import assignment_to_json
-from skipstone.layout.sample import Drawn, Fitting, Sample
-from skipstone.layout.stored_layout import StoredLayout
+from skipstone.layout.contract import ColumnGroup, Design
+from skipstone.layout.sample import Drawn, Sample
+from skipstone.layout.stored_layout import StoredLayout, group_record
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import LONG
 from skipstone.workload.analysis import analyze
@@ -82,6 +84,11 @@ def scan(filter_: Expr, days_ago: float = 1.0, count: int = 1) -> LoggedScan:
     return LoggedScan(time, filter_, ("k",), 4, 4, 4_000, 40, 10, 0.1, "ann", "app", count)
 
 
+def placing() -> ColumnGroup:
+    """Rows are placed by ``k < 50``."""
+    return ColumnGroup(Tree(Split(below(K, 50), 0, 1), 2))
+
+
 def record(layout: str = "one", days_ago: float = 10.0, strategy: str = "qdtree") -> LayoutRecord:
     """A layout that places rows by ``k < 50``."""
     return LayoutRecord(
@@ -91,20 +98,22 @@ def record(layout: str = "one", days_ago: float = 10.0, strategy: str = "qdtree"
         table_version=1,
         block_rows=ROWS,
         partition_by=None,
+        options={},
         parameters={},
-        features=(),
-        expressions=(),
-        sort=(),
         fingerprint="",
         workload=(),
-        assignment=assignment_to_json(Tree(Split(below(K, 50), 0, 1), 2)),
+        groups=(group_record(placing(), (), TrackedSet(())),),
     )
+
+
+def _tree() -> Tree:
+    return Tree(Split(below(K, 50), 0, 1), 2)
 
 
 def stored(of: LayoutRecord, *workload: Expr, times: float = 1e6) -> StoredLayout:
     """The layout with the queries that it was made for."""
     entries = tuple(LoggedFilter(filter_, times) for filter_ in workload or (below(K, 50),))
-    return StoredLayout(of, entries, Tree(Split(below(K, 50), 0, 1), 2))
+    return StoredLayout(of, entries, Design((placing(),)))
 
 
 def drifted(of: LayoutRecord, places: Iterable[int], score: float, queries: float = 100.0) -> LayoutDrift:
@@ -133,7 +142,8 @@ def prepared(most: Sequence[int], rows: int = 2_000, block_rows: int = 100) -> P
         entries=entries,
         unusable=(),
         analysis=analyze(entries),
-        fitting=Fitting(sample, view, block_rows),
+        view=TableView(sample, block_rows),
+        workload=FitWorkload(view),
         drawn=Drawn(sample, (np.arange(rows) * 4 // rows).astype(np.int32), table.locations),
         total_rows=rows,
         partition=None,

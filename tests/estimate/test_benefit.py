@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.layout.cases import Case
 
+from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.estimate.benefit import Load, Scanned, load_of, observed_days, scanned_blocks, volume
 from skipstone.estimate.cost import DEFAULT, Extent
 from skipstone.layout.contract import Design
@@ -23,7 +24,6 @@ from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import LONG
 from skipstone.pruning.blocks import Feature
-from skipstone.spark.engine.column_sizes import ColumnSizes, PerRow
 from skipstone.workload.predicates import LoggedFilter
 
 ROWS, BLOCK_ROWS, SAMPLED = 120_000, 2_000, 12_000
@@ -61,7 +61,7 @@ def everything() -> Case:
     view = workload_view(filters)
     features = tuple(Feature(equals(kind, 0), to_sql(equals(kind, 0))) for kind in KINDS)
     bits = np.stack([holds(atom, values) for atom in view.atoms], axis=1)
-    columns = {key: pa.array(column) for key, column in values.items()}
+    columns: dict[Expr, pa.Array] = {key: pa.array(column) for key, column in values.items()}
     return with_features(Case(TableView(Sample(bits, columns, 1.0), BLOCK_ROWS), FitWorkload(view)), features)
 
 
@@ -70,7 +70,8 @@ def holds(atom: Expr, values: dict[Column, np.ndarray]) -> np.ndarray:
     assert isinstance(atom.left, Column)
     assert isinstance(atom.right, Literal)
     compare = {"=": np.equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-    return compare[atom.op](values[atom.left], atom.right.value)
+    found: np.ndarray = compare[atom.op](values[atom.left], np.asarray(atom.right.value))
+    return found
 
 
 def with_features(case: Case, features: tuple[Feature, ...]) -> Case:

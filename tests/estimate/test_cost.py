@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-import time
-from collections.abc import Callable
-from dataclasses import astuple, replace
-from pathlib import Path
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 
-import skipstone
-from skipstone.actions.cost_store import load_model, remember, save_model
+from skipstone.catalog.column_sizes import PerRow
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import (
     DEFAULT,
@@ -31,8 +25,6 @@ from skipstone.estimate.rewrite_features import placed_by, rewrite_features
 from skipstone.layout.assignment import Clusters, Dimension, Grid, Partitioned, Split, Tree, VectorMap
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT
-from skipstone.spark.engine.column_sizes import PerRow
-from skipstone.workload.queries import Workload
 
 TRUTH = Coefficients(2.0, 40.0, 0.5, 0.4, 0.05, 0.8, 0.15, 0.05, 0.002, 0.01, 0.01)
 WIDE, NARROW = PerRow(100.0, 9.0), PerRow(12.0, 6.0)
@@ -62,7 +54,10 @@ SAME = Comparison("=", X, Y)
 
 def observations(truth: Coefficients, noise: float = 0.0, seed: int = 0) -> list[Observation]:
     rng = np.random.default_rng(seed)
-    off = lambda: float(rng.uniform(1 - noise, 1 + noise))  # noqa: E731
+
+    def off() -> float:
+        return float(rng.uniform(1 - noise, 1 + noise))
+
     rewrites = [Observation.rewrite(shape, truth.rewrite_seconds(shape) * off()) for shape in SHAPES]
     reads = [
         Observation.read(size, files, (truth.read_fixed + truth.read_seconds(size, files)) * off())
@@ -157,70 +152,6 @@ def test_only_the_newest_observations_are_kept() -> None:
 def test_a_model_survives_being_stored() -> None:
     model = CostModel().calibrated(observations(TRUTH)).refreshed([Observation.rewrite(SHAPES[0], 99.0)])
     assert CostModel.from_json(model.to_json()) == model
-
-
-def test_a_stored_model_of_another_version_counts_as_not_measured(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path))
-    model = CostModel().calibrated(observations(TRUTH))
-    path = save_model(spark, model)
-    assert load_model(spark) == model
-    path.write_text(json.dumps({**model.to_json(), "format": 1}))
-    assert load_model(spark) == CostModel()
-    path.write_text("[]")
-    with pytest.raises(SkipstoneError, match="cannot be read"):
-        load_model(spark)
-
-
-def test_every_rewrite_that_runs_refreshes_the_stored_costs_of_rewriting(
-    spark: SparkSession,
-    shipments: Callable[..., skipstone.Table],
-    log: Workload,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path / "costs"))
-    table = shipments()
-    assert load_model(spark) == CostModel()
-    started = time.perf_counter()
-    table.optimize(log, "zorder", block_rows=600)
-    elapsed = time.perf_counter() - started
-    once = load_model(spark)
-    (seen,) = once.observations
-    assert seen.kind == "rewrite"
-    assert 0 < seen.seconds < elapsed
-    assert seen.terms[0] == 1.0
-    assert seen.terms[2] == pytest.approx(12_000 * 11 / 1e6, rel=0.05), "values in millions"
-    assert seen.terms[3] > 0, "a Z-order places rows by expressions"
-    names = ("rewrite_fixed", *(name for name in Coefficients.__slots__ if name.startswith("rewrite_per")))
-    before, after = (
-        float(np.dot(seen.terms, [getattr(costs, name) for name in names]))
-        for costs in (DEFAULT, once.coefficients)
-    )
-    assert min(before, seen.seconds) <= after <= max(before, seen.seconds)
-    assert after != before
-    assert once.coefficients.read_per_mb == DEFAULT.read_per_mb
-    assert once.describe() == (
-        "default coefficients, refreshed by 1 rewrite; reading not measured here: run skipstone calibrate"
-    )
-    table.optimize(log, "qdtree", block_rows=600)
-    twice = load_model(spark)
-    assert (len(twice.observations), twice.observations[0], twice.base) == (2, seen, DEFAULT)
-    assert twice.observations[1].terms[5] > 0, "a tree places rows by predicates"
-
-
-def test_a_model_that_cannot_be_refreshed_fails_nothing(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path))
-    seen = Observation.rewrite(SHAPES[0], 9.0)
-    broken = CostModel(source="refreshed", observations=(replace(seen, terms=(1.0,)),))
-    path = save_model(spark, broken)
-    stored = path.read_text()
-    remember(spark, [seen])
-    assert "was not remembered" in caplog.text
-    assert path.read_text() == stored
 
 
 def test_a_model_that_cannot_be_read_is_named() -> None:

@@ -97,7 +97,9 @@ def test_an_unfiltered_scan_is_unserved() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(workloads, workloads)
-def test_drift_is_a_distance_between_nothing_and_one(before: list, now: list) -> None:
+def test_drift_is_a_distance_between_nothing_and_one(
+    before: list[tuple[Expr, float]], now: list[tuple[Expr, float]]
+) -> None:
     found = drift(before, now, (DAY,), ())
     assert 0.0 <= found.distance <= 1.0 + 1e-12
     assert 0.0 <= found.score <= 1.0 + 1e-12

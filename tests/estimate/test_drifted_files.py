@@ -68,7 +68,8 @@ def worst(*filters: LoggedFilter, score: float = 1.0, step: int = 10 * SIZE) -> 
     known = catalog(indexed("abcd", "one"))
     layouts = [drifted(record(), range(4), score)]
     policy = Policy(step_bytes=step)
-    return drifted_files(files("abcde"), layouts, filters, inputs(known), policy).tolist()
+    found = drifted_files(files("abcde"), layouts, filters, inputs(known), policy)
+    return [int(place) for place in found]
 
 
 def test_files_that_queries_read_most_of_come_first_up_to_the_step() -> None:

@@ -111,7 +111,7 @@ def test_the_newest_layout_is_proven_while_recent_queries_have_not_drifted_away_
 
 
 def test_options_of_layouts_are_as_in_the_newest_one_unless_the_policy_has_others() -> None:
-    hilbert = replace(record(strategy="selforg"), parameters={"curve": "hilbert"})
+    hilbert = replace(record(strategy="selforg"), options={"curve": "hilbert"})
     assert state(newest=hilbert).layout_options == {"curve": "hilbert"}
     assert state(Policy(layout_options={"curve": "z"}), newest=hilbert).layout_options == {"curve": "z"}
     assert state().layout_options == {}

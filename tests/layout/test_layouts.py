@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.layout import cases
 
@@ -18,10 +19,13 @@ from skipstone.layout.grid import GridOptions
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.own_options import NoOptions
 from skipstone.layout.qdtree import QdTree
+from skipstone.layout.sample import Sample
 from skipstone.layout.simulate import simulate
 from skipstone.layout.table_view import FitWorkload, TableView, VectorCounts
 from skipstone.layout.view import workload_view
 from skipstone.layout.zorder import ZORDER
+from skipstone.predicate.expr import Column, Comparison, Expr, Match, Or
+from skipstone.predicate.normalize import normalize_filter
 
 NAMES = ("range", "zorder", "hilbert", "sop", "selforg", "qdtree")
 
@@ -245,8 +249,8 @@ def test_a_qd_tree_says_how_many_of_its_candidates_it_cuts_by() -> None:
 
 def test_a_qd_tree_keeps_union_vectors_for_what_statistics_cannot_tell() -> None:
     kept = {feature.predicate for feature in design("qdtree").group.features}
-    assert all(not (isinstance(each, cases.Comparison) and each.op in "<>") for each in kept)
-    atoms = [atom for atom in whole().queries.atoms if isinstance(atom, cases.Match)]
+    assert all(not (isinstance(each, Comparison) and each.op in "<>") for each in kept)
+    atoms = [atom for atom in whole().queries.atoms if isinstance(atom, Match)]
     assert atoms
     assert set(atoms) & kept
 
@@ -257,21 +261,21 @@ def test_a_qd_tree_parts_the_rows_that_match_no_pattern_from_all_others_at_once(
     # A row in five matches one of the patterns, whatever day it is of.
     matched = np.where(rng.random(count) < 0.2, rng.integers(0, patterns, count), -1)
     texts = [f"{row}: the {place} of it" if place >= 0 else f"{row}" for row, place in enumerate(matched)]
-    asked = [cases.Match("contains", cases.KIND, f"the {place} of") for place in range(patterns)]
+    asked = [Match("contains", cases.KIND, f"the {place} of") for place in range(patterns)]
     days = [cases.compare("<", cases.DAY, day) for day in (50, 100)]
-    view = workload_view([cases.normalize_filter(each) for each in (*asked, *days)])
-    rows = [
+    view = workload_view([normalize_filter(each) for each in (*asked, *days)])
+    rows: list[dict[Column, object]] = [
         {cases.KIND: text, cases.DAY: int(day)}
         for text, day in zip(texts, rng.integers(0, 1000, count), strict=True)
     ]
-    columns = {
-        cases.DAY: cases.pa.array([row[cases.DAY] for row in rows], cases.pa.int64()),
-        cases.KIND: cases.pa.array(texts),
+    columns: dict[Expr, pa.Array] = {
+        cases.DAY: pa.array([row[cases.DAY] for row in rows], pa.int64()),
+        cases.KIND: pa.array(texts),
     }
-    sample = cases.Sample(cases.bits_of(view.atoms, rows), columns, 1.0)
+    sample = Sample(cases.bits_of(view.atoms, rows), columns, 1.0)
     case = cases.Case(TableView(sample, count // 16), FitWorkload(view))
     tree = case.fit("qdtree")
     assert isinstance(tree.group.assignment, Tree)
-    assert any(isinstance(feature.predicate, cases.Or) for feature in tree.group.features)
+    assert any(isinstance(feature.predicate, Or) for feature in tree.group.features)
     found = scanned(tree, case)[:patterns]
     assert found.max() <= 0.25, "no pattern makes the rows without any be read"

@@ -29,7 +29,7 @@ from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
 from skipstone.layout.view import workload_view
 from skipstone.layout.zcurve import order_keys
-from skipstone.predicate.expr import And, Comparison, Expr, Match, Not, Or
+from skipstone.predicate.expr import And, Column, Comparison, Expr, Match, Not, Or, Value
 from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Feature
@@ -166,8 +166,9 @@ def test_additional_features_have_statistics_but_no_dimension() -> None:
 def test_every_additional_predicate_gets_its_bit() -> None:
     """What analyze says is kept in statistics is kept."""
     found = case()
-    never = [cases.compare("=", cases.KIND, f"none {n}") for n in range(80)]
-    never = [normalize_filter(Or((each, Match("ends_with", cases.KIND, each.right.value)))) for each in never]
+    texts = [f"none {n}" for n in range(80)]
+    pairs = [(cases.compare("=", cases.KIND, text), Match("ends_with", cases.KIND, text)) for text in texts]
+    never = [normalize_filter(Or(pair)) for pair in pairs]
     view = workload_view([*log(), *never], np.append(np.ones(len(log())), np.arange(80.0) + 1))
     bits = cases.bits_of(view.atoms, cases.rows_of(3000, 7))
     found = found.with_queries(view, bits)
@@ -221,9 +222,13 @@ def test_the_quick_measure_lists_a_column_once_and_looks_only_at_what_queries_as
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = case(rows=500)
-    listed = []
-    values = Ranked.values.fget
-    monkeypatch.setattr(Ranked, "values", property(lambda it: listed.append(it) or values(it)))
+    listed: list[Ranked] = []
+
+    def values(column: Ranked) -> tuple[Value, ...]:
+        listed.append(column)
+        return tuple(column.array.to_pylist())
+
+    monkeypatch.setattr(Ranked, "values", property(values))
     scan = QuickScan.of(found.sample, found.queries, ())
     asked = {place for subject in scan.subjects for place in subject.atoms.tolist()}
     assert len(asked) > 40, "atoms about a column"
@@ -271,7 +276,7 @@ def test_spark_numbers_the_same_rows_alike(spark: SparkSession) -> None:
         + [StructField(column.path[0], type_) for column, type_ in zip(cases.COLUMNS, types, strict=True)]
     )
 
-    def value(column: cases.Column, it: object) -> object:
+    def value(column: Column, it: object) -> object:
         days = column in (cases.DAY, cases.SHIPPED) and it is not None
         return date(1970, 1, 1) + timedelta(days=int(str(it))) if days else it
 

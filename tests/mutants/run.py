@@ -45,7 +45,7 @@ FIRST = {
     "pruning/arithmetic.py": ("tests/pruning/test_monotone.py",),
     "pruning/monotone.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
     "pruning/widening.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
-    "pruning/value_sets.py": ("tests/pruning/test_prune_features.py",),
+    "pruning/value_sets.py": ("tests/pruning/test_value_sets.py", "tests/pruning/test_prune_features.py"),
     "pruning/blocks.py": ("tests/pruning/test_prune_features.py",),
     "pruning/budget.py": ("tests/pruning/test_budget.py",),
     "catalog/decide.py": ("tests/catalog/test_decide.py",),
@@ -59,7 +59,7 @@ _QUICK = (
 )
 _RANDOM = ("tests/pruning/test_prune_property.py",)
 _MOST_SECONDS = 600
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,7 @@ def judge(mutant: Mutant) -> Verdict:
         shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
         plant(mutant, copy / "skipstone")
         killer = ""
-        likely = FIRST.get(mutant.file, _QUICK)
-        for tests in (
-            (likely, _RANDOM, EVERYTHING) if mutant.file.startswith("pruning/") else (likely, EVERYTHING)
-        ):
+        for tests in (FIRST.get(mutant.file, _QUICK), _RANDOM, EVERYTHING):
             killer = killer or _first_failure(copy, Path(folder), tests)
     return Verdict(mutant, killer, time.monotonic() - started)
 

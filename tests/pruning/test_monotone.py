@@ -208,3 +208,18 @@ def test_floor_and_ceil_of_nan_are_anywhere_for_spark_makes_zero_of_it() -> None
         bounds = Scope(blocks).bounds(Call(name, (D,), LONG))
         assert (at(bounds.low, 0), at(bounds.high, 0)) == (None, None)
         assert (at(bounds.low, 1), at(bounds.high, 1)) == (value, value)
+
+
+def test_coalesce_is_null_only_where_every_argument_may_be() -> None:
+    rows: list[list[dict[Column, Value]]] = [[{I: 1, J: None}], [{I: None, J: None}], [{I: None, J: 2}]]
+    bounds = Scope(block_set(rows, [I, J])).bounds(Call("coalesce", (I, J), INT))
+    assert [flag(bounds.null, block) for block in range(3)] == [False, True, False]
+    assert [at(bounds.low, block) for block in range(3)] == [None, None, None]
+
+
+def test_the_year_of_an_unknown_date_is_that_of_the_outermost() -> None:
+    counts = np.zeros(2, np.int64)
+    some = Statistics(DATE, pa.array([None, 0]), pa.array([None, 400]), counts, counts)
+    bounds = Scope(BlockSet.of(np.array([9, 9]), {DAY: some})).bounds(Call("year", (DAY,), INT))
+    assert (at(bounds.low, 0), at(bounds.high, 0)) == (-5_877_641, 5_881_580)
+    assert (at(bounds.low, 1), at(bounds.high, 1)) == (1970, 1971)

@@ -209,3 +209,19 @@ def test_a_value_set_of_another_type_is_not_used() -> None:
     odd = Comparison("=", was, Literal(7, LONG))
     assert skipped(Or((odd, And((odd, odd)))), mislabelled) == [False]
     assert mislabelled.value_keys == ()
+
+
+def test_a_branch_is_judged_by_a_value_set_together_with_what_holds_outside() -> None:
+    rows: list[list[dict[Column, object]]] = [[{S: "xa", I: 1}, {S: "xb", I: 2}], [{S: "ab", I: 1}]]
+    blocks = block_set(rows, [S, I], value_sets=lambda key: key == S)
+    either = Or((Match("contains", S, "b"), compare("=", I, 99)))
+    assert skipped(either, blocks) == [False, False]
+    assert skipped(And((Match("contains", S, "a"), either)), blocks) == [True, False]
+
+
+def test_a_feature_over_a_branch_and_what_holds_outside_is_used() -> None:
+    both = And((compare("=", I, 1), compare("=", J, 2)))
+    rows: list[list[dict[Column, object]]] = [[{I: 1, J: 3, K: 5}, {I: 0, J: 2, K: 5}], [{I: 1, J: 2, K: 5}]]
+    blocks = block_set(rows, [I, J, K], features=[both])
+    filter_ = And((Or((compare("=", I, 1), compare("=", K, 99))), compare("=", J, 2)))
+    assert skipped(filter_, blocks) == [True, False]

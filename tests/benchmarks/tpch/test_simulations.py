@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -20,7 +17,8 @@ from benchmarks.tpch.simulations import (
 from benchmarks.tpch.simulator import Simulator
 from benchmarks.tpch.values import REGIONS, SEGMENTS
 from skipstone.layout.formulas import holds
-from skipstone.layout.sample import Fitting, Sample
+from skipstone.layout.sample import Sample
+from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.view import workload_view
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.types import DATE, INT, STRING
@@ -62,9 +60,9 @@ def simulator() -> Simulator:
     )
     features = tuple(Feature(atom, str(place)) for place, atom in enumerate(asked[:3]))
     places = [view.atoms.index(atom) for atom in asked[:3]]
-    fitting = Fitting(sample, view, 100, features, np.array([2.0, 1.0, 1.0]), sample.bits[:, places])
+    workload = FitWorkload(view, features, np.array([2.0, 1.0, 1.0]), sample.bits[:, places])
     needed = 100.0 * float(np.mean([holds(formula, sample.bits).mean() for formula in view.formulas]))
-    return Simulator(cast(Any, SimpleNamespace(fitting=fitting)), sample, view, needed)
+    return Simulator(TableView(sample, 100), workload, sample, view, needed)
 
 
 def test_the_papers_ranges_have_a_block_for_each_day_and_for_each_combination(simulator: Simulator) -> None:

@@ -38,7 +38,10 @@ public final class SkipstoneRewrite {
 
     public SkipstoneRewrite() {}
 
-    /** Looks at the newest version of a table; if that is the known one, its files are not listed again. */
+    /**
+     * Looks at the newest version of a table; if that is the known one, its files are not listed
+     * again.
+     */
     public SkipstoneDeltaFiles begin(SparkSession session, String root, SkipstoneDeltaFiles known) {
         Option active = ActiveSession.swap(session);
         try {
