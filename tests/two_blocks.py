@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from tests.opened import opened
 
@@ -16,8 +17,6 @@ from skipstone.spark.engine.assign import with_block
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
 from skipstone.spark.engine.tracked import tracked_columns, tracked_features
-
-CREATED = "2026-05-01T00:00:00+00:00"
 
 
 def design_of_cuts(cuts: Sequence[int] = (500,)) -> Design:
@@ -41,7 +40,7 @@ def plan_of(
         tracked=TrackedSet(tracked_columns(table.snapshot.schema), tracked_features(table, features)),
         values={},
         layout=layout,
-        created=CREATED,
+        created=datetime.now(UTC).isoformat(),
     )
 
 

@@ -57,7 +57,7 @@ def test_a_copy_is_deleted_when_what_follows_fails(
     output, rows = tmp_path / "deep" / "copy", hash_of(table.frame())
     if existed:
         output.mkdir(parents=True)
-    with (
+    with (  # noqa: PT012
         pytest.raises(skipstone.SkipstoneError, match="what follows has failed"),
         Copy(opened(table), str(output)).made() as copy,
     ):
@@ -73,7 +73,7 @@ def test_a_copy_that_somebody_else_has_written_to_stays(
     spark: SparkSession, table: skipstone.Table, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     output = str(tmp_path / "copy")
-    with (
+    with (  # noqa: PT012
         pytest.raises(skipstone.SkipstoneError, match="what follows has failed"),
         Copy(opened(table), output).made(),
     ):
@@ -87,7 +87,7 @@ def test_a_conversion_is_undone_when_what_follows_fails(
     table: skipstone.Table, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows, log = hash_of(table.frame()), Path(table.source) / "_delta_log"
-    with (
+    with (  # noqa: PT012
         pytest.raises(skipstone.SkipstoneError, match="what follows has failed"),
         Conversion(opened(table)).made() as made,
     ):
@@ -99,7 +99,7 @@ def test_a_conversion_is_undone_when_what_follows_fails(
 
     # Files that a rewrite has begun are no rows of the table, and without the Delta log they would be.
     some = next(Path(table.source).glob("*.parquet"))
-    with (
+    with (  # noqa: PT012
         pytest.raises(skipstone.SkipstoneError, match="what follows has failed"),
         Conversion(opened(table)).made(),
     ):
