@@ -70,7 +70,8 @@ class Append:
                 return self._follow_up(context, placed, seconds, steps)
         # The rows are in the table, and whoever sees an append fail appends them again.
         except Exception as problem:  # noqa: BLE001
-            reason = some_sentence_of(problem).rstrip(".")
+            cancelled = "The work was cancelled"
+            reason = cancelled if context.cancel.requested else some_sentence_of(problem).rstrip(".")
             LOG.warning("The rows were appended, but not laid out: %s.", reason)
             return Decision(context.clock().isoformat(), False, "FAILED", reason)
         finally:
