@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 SHELLS = {"cli", "server"}
 # Modules beside the packages: these few are for everybody, the others are the public face, for shells only.
-FOR_EVERYBODY = {"arguments", "cancel", "errors", "progress", "source", "text_table", "view"}
+FOR_EVERYBODY = {"arguments", "cancel", "errors", "json_types", "progress", "source", "text_table", "view"}
 JVM_LIBRARIES = {"pyspark", "py4j", "delta"}
 # What holds an object of the JVM, whose methods no type checker knows.
 JVM_HANDLE = re.compile(r"jvm_\w+|_jdf|_jvm|_jc|_jsc|_jsparkSession|_gateway|shim")

@@ -17,6 +17,7 @@ from skipstone.api import Table, table
 from skipstone.catalog.decisions import Decision, load_decisions
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.policy import Policy
+from skipstone.json_types import json_number
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.bridge.runtime import runtime_of
 
@@ -140,10 +141,12 @@ class Automatic(Contestant):
         """Where the time of inserts went, and how much of the analysis led to a rewrite."""
         numbers = [decision.numbers for decision in self.decisions()]
         parts = {
-            "writing in the layout": sum(each.get("write_seconds", 0.0) for each in numbers),
-            "statistics of these": sum(each.get("index_seconds", 0.0) for each in numbers),
-            "analysis and estimation": sum(each.get("analysis_seconds", 0.0) for each in numbers),
-            "rewriting": sum(each.get("rewrite_seconds", 0.0) for each in numbers),
+            "writing in the layout": sum(json_number(each.get("write_seconds", 0.0)) for each in numbers),
+            "statistics of these": sum(json_number(each.get("index_seconds", 0.0)) for each in numbers),
+            "analysis and estimation": sum(
+                json_number(each.get("analysis_seconds", 0.0)) for each in numbers
+            ),
+            "rewriting": sum(json_number(each.get("rewrite_seconds", 0.0)) for each in numbers),
         }
         rest = self.write_seconds + self.optimise_seconds - sum(parts.values())
         return {**parts, "writing as it comes, and the rest": rest}
@@ -151,4 +154,6 @@ class Automatic(Contestant):
     def analysis_of_rewrites(self) -> float:
         """Seconds of the analyses that led to a rewrite."""
         acted = (decision.numbers for decision in self.decisions() if decision.acted)
-        return float(sum(each["analysis_seconds"] for each in acted if "rewrite_seconds" in each))
+        return float(
+            sum(json_number(each["analysis_seconds"]) for each in acted if "rewrite_seconds" in each)
+        )

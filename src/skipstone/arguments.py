@@ -16,7 +16,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, SupportsIndex
 
 from skipstone.errors import SkipstoneError
 
@@ -86,17 +86,17 @@ def _checked(name: str, value: object, allowed: Range) -> float | None:
     return number
 
 
-def _number(value: Any, whole: bool) -> float | None:
+def _number(value: object, whole: bool) -> float | None:
     """The value as Python's own number; None for what is none, truth values and texts included."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return operator.index(value) if whole else value
+    if not isinstance(value, Real):
         return None
     if not whole:
-        return value if isinstance(value, int) else float(value)
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
+        return float(value)
+    return operator.index(value) if isinstance(value, SupportsIndex) else None
 
 
 def _shown(value: object) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from skipstone.actions.context import Context
 from skipstone.actions.estimate_files import ChosenRewrite, Estimate
@@ -17,6 +15,7 @@ from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.sample_log import representatives
 from skipstone.estimate.verdict import VerdictCode
+from skipstone.json_types import JsonObject, json_number
 from skipstone.layout.contract import Design
 from skipstone.layout.options import SAMPLE_ROWS, LayoutOptions
 from skipstone.workload.analysis import Analysis, analyze
@@ -31,7 +30,7 @@ _FEWEST_ROWS = 50_000
 """Rows that a layout is fitted on, unless they are more than suffices for any."""
 
 
-def act_on_estimate(context: Context, estimate: Estimate, numbers: Mapping[str, Any]) -> Decision:
+def act_on_estimate(context: Context, estimate: Estimate, numbers: JsonObject) -> Decision:
     """Rewrite what pays; ``numbers`` are those of the decision so far."""
     assert estimate.rewrite is not None
     chosen, started = estimate.rewrite, context.clock()
@@ -49,14 +48,14 @@ def act_on_estimate(context: Context, estimate: Estimate, numbers: Mapping[str, 
         code = "LOST_RACE" if isinstance(problem, TableChangedError) else "FAILED"
         return Decision(context.clock().isoformat(), False, code, str(problem).rstrip("."), dict(numbers))
     now = context.clock()
-    more = _figures(done, numbers["analysis_seconds"], (started, analysed, now))
+    more = _figures(done, json_number(numbers["analysis_seconds"]), (started, analysed, now))
     sentence = estimate.verdict.sentence
     return Decision(now.isoformat(), True, VerdictCode.PAYS.value, sentence, {**numbers, **more})
 
 
 def _figures(
     done: RewriteResult, analysis_seconds: float, times: tuple[datetime, datetime, datetime]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What is known once it is done; ``times`` are those of the start, the analysis and the end."""
     started, analysed, ended = times
     seconds = (ended - analysed).total_seconds()

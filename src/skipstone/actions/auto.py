@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skipstone.actions.act_on_estimate import act_on_estimate
 from skipstone.actions.context import Context
@@ -85,7 +85,7 @@ class Auto:
         model = self.model or load_model(context.engine)
         steps.begin("log", "reading the query log")
         state = read_table_state(context, policy)
-        terms: dict[str, Any] = {"policy": policy.to_dict(), "costs": model.describe()}
+        terms: dict[str, object] = {"policy": policy.to_dict(), "costs": model.describe()}
         if self.lazy:
             decisions = load_decisions(context.store, LOOKED_BACK)
             if (before := decision_that_holds(decisions, state, terms, context.clock())) is not None:

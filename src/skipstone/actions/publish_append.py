@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from skipstone.actions.context import Context
 from skipstone.actions.index import index_laid_out
@@ -31,7 +30,7 @@ class _Published:
         too_much = self.overflowing_bytes / 1e6
         return f"{said}, except for {too_much:,.1f} MB that were too much for their blocks"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {
             "files": self.files,
             "bytes": self.bytes,

@@ -17,9 +17,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from skipstone.catalog.types_json import PHYSICAL_NAME, type_from_object
+from skipstone.json_types import JsonObject, json_list, json_object, json_text
 from skipstone.predicate.types import Type
 
 __all__ = ["ColumnNames", "ResolvedName", "paths_between", "quoted"]
@@ -55,7 +55,7 @@ class ColumnNames:
     display: Mapping[Path, str] = field(default_factory=dict)
 
     @classmethod
-    def from_schema(cls, schema: str | Mapping[str, Any]) -> ColumnNames:
+    def from_schema(cls, schema: str | JsonObject) -> ColumnNames:
         """Read a struct's JSON, as ``StructType.json()`` or Delta's ``schemaString`` gives it."""
         found = _Found()
         found.add(json.loads(schema) if isinstance(schema, str) else schema, ())
@@ -103,26 +103,26 @@ class _Found:
     fields: dict[Path, dict[str, ResolvedName]] = field(default_factory=dict)
     display: dict[Path, str] = field(default_factory=dict)
 
-    def add(self, struct: Mapping[str, Any], parent: Path, inherited: str = "") -> None:
+    def add(self, struct: JsonObject, parent: Path, inherited: str = "") -> None:
         """Add the fields of a struct; what is wrong with it is wrong with all that is inside."""
         prefix = f"{self.display[parent]}." if parent else ""
-        for item in struct["fields"]:
-            metadata = item.get("metadata") or {}
-            path = (*parent, metadata.get(PHYSICAL_NAME, item["name"]))
+        for item in map(json_object, json_list(struct["fields"])):
+            metadata = json_object(item.get("metadata") or {})
+            name, type_ = json_text(item["name"]), item["type"]
+            path = (*parent, json_text(metadata.get(PHYSICAL_NAME, name)))
             problem = inherited or _problem(metadata) or _by_number(metadata)
-            resolved = ResolvedName(path, type_from_object(item["type"]), problem)
-            self.fields.setdefault(parent, {})[item["name"]] = resolved
-            self.display[path] = prefix + item["name"]
-            if isinstance(item["type"], Mapping) and item["type"].get("type") == "struct":
-                self.add(item["type"], path, problem)
+            self.fields.setdefault(parent, {})[name] = ResolvedName(path, type_from_object(type_), problem)
+            self.display[path] = prefix + name
+            if isinstance(type_, Mapping) and type_.get("type") == "struct":
+                self.add(type_, path, problem)
 
 
-def _by_number(metadata: Mapping[str, Any]) -> str:
+def _by_number(metadata: JsonObject) -> str:
     """A reader may ask for columns by number, whatever their names."""
     return "FIELD_ID" if "parquet.field.id" in metadata else ""
 
 
-def _problem(metadata: Mapping[str, Any]) -> str:
+def _problem(metadata: JsonObject) -> str:
     if any(key.startswith("__") and key.endswith("metadata_col") for key in metadata):
         return "METADATA_COLUMN"
     if _ZONED in metadata:

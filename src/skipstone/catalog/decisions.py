@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from skipstone.catalog.digest import digest_of
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import SkipstoneError
+from skipstone.json_types import JsonObject, json_int, json_number, json_object, json_text
 from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes
 
 __all__ = ["DECISIONS", "Decision", "load_decisions", "save_decision"]
@@ -39,10 +38,10 @@ class Decision(Viewed):
     acted: bool
     code: str
     sentence: str
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: JsonObject = field(default_factory=dict)
     repeated: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
 
@@ -51,25 +50,31 @@ class Decision(Viewed):
         numbers, pays, what = self.numbers, self.code == "PAYS", ""
         verb = "Rewrote" if self.acted else "Would rewrite" if pays else "Nothing to do"
         if pays and {"files", "bytes", "data"} <= numbers.keys():
-            size = megabytes(numbers["bytes"])
-            what = f" {count(numbers['files'], 'file')} of {numbers['data']} data ({size})"
+            size = megabytes(json_number(numbers["bytes"]))
+            what = f" {count(json_int(numbers['files']), 'file')} of {numbers['data']} data ({size})"
         facts: list[tuple[str, Cell]] = []
-        if numbers.get("break_even_runs") is not None:
-            days = numbers.get("break_even_days")
-            rate = (
-                "the rate of queries is unknown" if days is None else f"{days:,.2f} days at the observed rate"
-            )
-            facts.append(("pays after", f"{numbers['break_even_runs']:,.2f} runs of the log; {rate}"))
+        if (runs := numbers.get("break_even_runs")) is not None:
+            facts.append(("pays after", f"{json_number(runs):,.2f} runs of the log; {self._rate()}"))
         if "least_rewrite_seconds" in numbers:
-            facts.append(("costs", numbers["costs"]))
+            facts.append(("costs", json_text(numbers["costs"])))
         if self.acted and "version" in numbers:
-            files, seconds = count(numbers["files_after"], "file"), numbers["rewrite_seconds"]
-            decided = f"decided in {numbers['analysis_seconds']:.1f} s"
+            files, seconds = (
+                count(json_int(numbers["files_after"]), "file"),
+                json_number(numbers["rewrite_seconds"]),
+            )
+            decided = f"decided in {json_number(numbers['analysis_seconds']):.1f} s"
             facts.append(("version", f"{numbers['version']}, {files}, {seconds:.1f} s; {decided}"))
-        by = numbers.get("percent_scanned_by", {})
-        shares = [(name, Share(it, 100, f"{it:.2f} %")) for name, it in by.items() if it is not None]
+        by = json_object(numbers.get("percent_scanned_by", {}))
+        known = [(name, json_number(share)) for name, share in by.items() if share is not None]
+        shares = [(name, Share(share, 100, f"{share:.2f} %")) for name, share in known]
         grids = (Grid("Rows scanned", ("layout", "of all rows"), tuple(shares)),) if shares else ()
         return View(f"{verb}{what}: {self.sentence} [{self.code}].", tuple(facts), grids=grids)
+
+    def _rate(self) -> str:
+        days = self.numbers.get("break_even_days")
+        if days is None:
+            return "the rate of queries is unknown"
+        return f"{json_number(days):,.2f} days at the observed rate"
 
     def in_a_line(self) -> str:
         """As one of many."""

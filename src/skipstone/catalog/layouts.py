@@ -11,14 +11,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 from skipstone.catalog.digest import digest_of
 from skipstone.catalog.store import FOLDER, FileStore
 from skipstone.errors import DamagedFileError, SkipstoneError
+from skipstone.json_types import JsonObject, json_int, json_list, json_number, json_object, json_text
 
 __all__ = [
     "LAYOUTS",
@@ -31,6 +32,7 @@ __all__ = [
     "save_layout",
 ]
 
+Read = TypeVar("Read")
 FORMAT = 3
 _FIRST_WITH_GROUPS = 3
 LAYOUTS = f"{FOLDER}/layouts"
@@ -54,7 +56,7 @@ class GroupRecord:
     """
 
     columns: tuple[str, ...] | None
-    assignment: Mapping[str, Any]
+    assignment: JsonObject
     sort: tuple[StoredExpr, ...]
     features: tuple[StoredExpr, ...]
     expressions: tuple[StoredExpr, ...]
@@ -76,9 +78,9 @@ class LayoutRecord:
     block_rows: int
     partition_by: str | None
     options: Mapping[str, str]
-    parameters: Mapping[str, Any]
+    parameters: JsonObject
     fingerprint: str
-    workload: tuple[tuple[Any, float], ...]
+    workload: tuple[tuple[object, float], ...]
     groups: tuple[GroupRecord, ...]
 
     @property
@@ -117,8 +119,8 @@ def load_layout(store: FileStore, layout: str, root: str = "") -> LayoutRecord |
         digest = _name_of(path)["digest"]
         if digest is not None and digest != digest_of(data):
             raise ValueError("its bytes do not fit its name")
-        stored = json.loads(data)
-        version = stored.pop("format")
+        stored = dict(json_object(json.loads(data)))
+        version = json_int(stored.pop("format"))
         if version > FORMAT:
             raise SkipstoneError(f"{name} was written by a newer skipstone; upgrade skipstone.")
         return _record(stored if version >= _FIRST_WITH_GROUPS else _with_group(stored), layout)
@@ -145,14 +147,15 @@ def _name_of(path: str) -> re.Match[str]:
     return found
 
 
-def _with_group(stored: dict[str, Any]) -> dict[str, Any]:
+def _with_group(stored: JsonObject) -> JsonObject:
     """The fields of an earlier format as they are called now: one group with all columns."""
     if stored.keys() != _EARLIER_FIELDS:
         raise ValueError("it has other fields than a layout")
-    texts = {key: [{"sql": text, "expr": None} for text in stored.pop(key)] for key in _EXPRESSIONS}
-    group = {"columns": None, "assignment": stored.pop("assignment"), **texts}
-    curve = stored["parameters"].get("curve")
-    return {**stored, "options": {} if curve is None else {"curve": curve}, "groups": [group]}
+    texts = {key: [{"sql": text, "expr": None} for text in json_list(stored[key])] for key in _EXPRESSIONS}
+    group = {"columns": None, "assignment": stored["assignment"], **texts}
+    curve = json_object(stored["parameters"]).get("curve")
+    rest = {key: value for key, value in stored.items() if key != "assignment" and key not in _EXPRESSIONS}
+    return {**rest, "options": {} if curve is None else {"curve": curve}, "groups": [group]}
 
 
 _EXPRESSIONS = ("sort", "features", "expressions")
@@ -162,38 +165,90 @@ _EARLIER_FIELDS = {each.name for each in fields(LayoutRecord)} - {"options", "gr
 }
 
 
-def _record(stored: dict[str, Any], layout: str) -> LayoutRecord:
+def _record(stored: JsonObject, layout: str) -> LayoutRecord:
     """The record, if each of its fields is what it should be; any exception says that one is not."""
     if stored.keys() != {each.name for each in fields(LayoutRecord)}:
         raise ValueError("it has other fields than a layout")
     if stored["id"] != layout:
         raise ValueError(f"it describes the layout {stored['id']}")
-    for key in ("strategy", "created", "fingerprint"):
-        _require(isinstance(stored[key], str), key)
-    _require(datetime.fromisoformat(stored["created"]).tzinfo is not None, "created")
-    _require(type(stored["table_version"]) is int, "table_version")
-    _require(type(stored["block_rows"]) is int and stored["block_rows"] > 0, "block_rows")
-    _require(stored["partition_by"] is None or isinstance(stored["partition_by"], str), "partition_by")
-    for key in ("options", "parameters"):
-        _require(isinstance(stored[key], dict), key)
-    _require(all(isinstance(value, str) for value in stored["options"].values()), "options")
-    workload = tuple((filter_, float(weight)) for filter_, weight in stored["workload"])
+    read = _Fields(stored)
+    created = read.get("created", json_text)
+    _require(datetime.fromisoformat(created).tzinfo is not None, "created")
+    block_rows = read.get("block_rows", json_int)
+    _require(block_rows > 0, "block_rows")
+    options = {
+        key: read.checked("options", json_text, text)
+        for key, text in read.get("options", json_object).items()
+    }
+    workload = tuple(map(_weighted, read.get("workload", json_list)))
     _require(all(math.isfinite(weight) and weight >= 0 for _, weight in workload), "workload")
-    groups = tuple(_group(group) for group in stored["groups"])
+    groups = tuple(_group(json_object(group)) for group in read.get("groups", json_list))
     _require(len(groups) > 0, "groups")
-    return LayoutRecord(**{**stored, "workload": workload, "groups": groups})
+    return LayoutRecord(
+        id=layout,
+        strategy=read.get("strategy", json_text),
+        created=created,
+        table_version=read.get("table_version", json_int),
+        block_rows=block_rows,
+        partition_by=None if stored["partition_by"] is None else read.get("partition_by", json_text),
+        options=options,
+        parameters=read.get("parameters", json_object),
+        fingerprint=read.get("fingerprint", json_text),
+        workload=workload,
+        groups=groups,
+    )
 
 
-def _group(stored: dict[str, Any]) -> GroupRecord:
-    columns = None if stored["columns"] is None else tuple(stored["columns"])
-    _require(columns is None or all(isinstance(column, str) for column in columns), "columns")
-    _require(isinstance(stored["assignment"], dict), "assignment")
-    texts = {key: tuple(StoredExpr(**each) for each in stored[key]) for key in _EXPRESSIONS}
-    for key, values in texts.items():
-        _require(all(isinstance(value.sql, str) for value in values), key)
-    return GroupRecord(**{**stored, "columns": columns, **texts})
+def _weighted(stored: object) -> tuple[object, float]:
+    filter_, weight = json_list(stored)
+    return filter_, float(json_number(weight))
+
+
+def _group(stored: JsonObject) -> GroupRecord:
+    if stored.keys() != {each.name for each in fields(GroupRecord)}:
+        raise ValueError("it has other fields than a column group")
+    read = _Fields(stored)
+    columns = None if stored["columns"] is None else read.get("columns", json_list)
+    sort, features, expressions = (
+        tuple(_stored_expr(key, json_object(each)) for each in read.get(key, json_list))
+        for key in _EXPRESSIONS
+    )
+    return GroupRecord(
+        columns=None
+        if columns is None
+        else tuple(read.checked("columns", json_text, each) for each in columns),
+        assignment=read.get("assignment", json_object),
+        sort=sort,
+        features=features,
+        expressions=expressions,
+    )
+
+
+def _stored_expr(key: str, stored: JsonObject) -> StoredExpr:
+    _require(stored.keys() <= {"sql", "expr"}, key)
+    return StoredExpr(_Fields(stored).get("sql", json_text), stored.get("expr"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """Reads fields; one that is not what it should be is named."""
+
+    stored: JsonObject
+
+    def get(self, key: str, read: Callable[[object], Read]) -> Read:
+        return self.checked(key, read, self.stored[key])
+
+    def checked(self, key: str, read: Callable[[object], Read], value: object) -> Read:
+        try:
+            return read(value)
+        except ValueError:
+            raise _wrong(key) from None
+
+
+def _wrong(field: str) -> ValueError:
+    return ValueError(f"its {field} cannot be right")
 
 
 def _require(holds: bool, field: str) -> None:
     if not holds:
-        raise ValueError(f"its {field} cannot be right")
+        raise _wrong(field)

@@ -12,7 +12,6 @@ import json
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 from skipstone.catalog.files import Files
 from skipstone.catalog.values import value_from_json, value_to_json
 from skipstone.errors import SkipstoneError
+from skipstone.json_types import JsonObject, json_int, json_list, json_object, json_text
 from skipstone.predicate.codec import from_json, to_json
 from skipstone.predicate.expr import Expr, Opaque
 from skipstone.predicate.types import Type
@@ -121,18 +121,20 @@ def _words(prefix: str, words: Words) -> Iterator[tuple[str, pa.Array]]:
         yield f"{prefix}{index}", pa.array(np.ascontiguousarray(words[:, index]).view(np.int64))
 
 
-def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
+def _segment(table: pa.Table, header: JsonObject) -> Segment:
     count = table.num_rows
     files = Files(tuple(table["path"].to_pylist()), _counts(table, "size"), _counts(table, "modified"))
     if len(set(files.paths)) != count:
         raise ValueError("a path occurs twice")
-    read = [(_read_expr(described), described) for described in header["statistics"]]
+    described = [json_object(each) for each in json_list(header["statistics"])]
+    read = [(_read_expr(each), each) for each in described]
     statistics: dict[Expr, Statistics] = {
-        expr: _read_statistics(table, f"c{index}", described)
-        for index, (expr, described) in enumerate(read)
+        expr: _read_statistics(table, f"c{index}", each)
+        for index, (expr, each) in enumerate(read)
         if not isinstance(expr, Opaque)
     }
-    features = tuple(Feature(_read_expr(f), f["sql"]) for f in header["features"])
+    bits = [json_object(each) for each in json_list(header["features"])]
+    features = tuple(Feature(_read_expr(each), json_text(each["sql"])) for each in bits)
     words = (len(features) + 63) // 64
     blocks = BlockSet(
         rows=_counts(table, "rows"),
@@ -141,18 +143,29 @@ def _segment(table: pa.Table, header: Mapping[str, Any]) -> Segment:
         unions=_read_words(table, "union", words),
         union_known=_read_words(table, "known", words),
     )
-    texts = {expr: d["sql"] for expr, d in read if d["sql"] is not None and expr in statistics}
+    texts = {
+        expr: json_text(each["sql"]) for expr, each in read if each["sql"] is not None and expr in statistics
+    }
     group = header.get("group")  # format 1 has none
-    if group is not None and (type(group) is not int or group < 0):
+    if group is not None and json_int(group) < 0:
         raise ValueError(f"{group!r} is no column group")
-    return Segment(files, blocks, header["settings"], header["created"], texts, header["layout"], group)
+    settings = {key: json_text(text) for key, text in json_object(header["settings"]).items()}
+    return Segment(
+        files,
+        blocks,
+        settings,
+        json_text(header["created"]),
+        texts,
+        json_text(header["layout"]),
+        None if group is None else json_int(group),
+    )
 
 
-def _read_statistics(table: pa.Table, prefix: str, described: Mapping[str, Any]) -> Statistics:
-    type_ = Type.parse(described["type"])
+def _read_statistics(table: pa.Table, prefix: str, described: JsonObject) -> Statistics:
+    type_ = Type.parse(json_text(described["type"]))
     values = None
     if described["dictionary"] is not None:
-        dictionary = tuple(value_from_json(value, type_) for value in described["dictionary"])
+        dictionary = tuple(value_from_json(value, type_) for value in json_list(described["dictionary"]))
         words = _read_words(table, f"{prefix}.set", (len(dictionary) + 63) // 64)
         known = table[f"{prefix}.known"].to_numpy(zero_copy_only=False).astype(np.bool_)
         values = ValueSets(dictionary, words, known)
@@ -171,7 +184,7 @@ def _array(table: pa.Table, name: str) -> pa.Array:
     return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
 
 
-def _read_expr(described: Mapping[str, Any]) -> Expr:
+def _read_expr(described: JsonObject) -> Expr:
     """The expression; one that cannot be read is opaque, so that nothing is concluded from it.
 
     The bit of such a feature keeps its place, and everything else can still be used.
@@ -179,7 +192,7 @@ def _read_expr(described: Mapping[str, Any]) -> Expr:
     try:
         return from_json(described["expr"])
     except ValueError as problem:
-        text = described["sql"] or str(problem)
+        text = json_text(described["sql"] or str(problem))
         LOG.warning("A catalog holds something that cannot be read and is left out: %s.", text)
         return Opaque(text, "UNREADABLE")
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
+from skipstone.json_types import json_object
 from skipstone.predicate.types import Kind, Type
 
 __all__ = ["PHYSICAL_NAME", "type_from_json", "type_from_object"]
@@ -32,21 +32,23 @@ def type_from_json(text: str) -> Type:
     return type_from_object(json.loads(text))
 
 
-def type_from_object(described: str | Mapping[str, Any]) -> Type:
+def type_from_object(described: object) -> Type:
     """The same for JSON that is already read."""
     if isinstance(described, str):
         # Calendar intervals mix months, days and microseconds: they have no order.
         return Type(Kind.OTHER, described) if described == "interval" else Type.parse(described)
-    return Type(Kind.OTHER, json.dumps(_canonical(described), sort_keys=True, separators=(",", ":")))
+    return Type(
+        Kind.OTHER, json.dumps(_canonical(json_object(described)), sort_keys=True, separators=(",", ":"))
+    )
 
 
-def _canonical(described: Any) -> Any:
+def _canonical(described: object) -> object:
     if isinstance(described, list):
         return [_canonical(item) for item in described]
     if not isinstance(described, Mapping):
         return described
     kept = {key: _canonical(value) for key, value in described.items() if key not in _IRRELEVANT}
-    physical = (described.get("metadata") or {}).get(PHYSICAL_NAME)
+    physical = json_object(described.get("metadata") or {}).get(PHYSICAL_NAME)
     if physical is not None and physical != described.get("name"):
         kept["physical"] = physical
     return kept

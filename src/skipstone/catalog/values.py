@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from skipstone.predicate.codec import from_json, to_json
+from skipstone.predicate.codec import from_json, value_json
 from skipstone.predicate.expr import Literal, Value
 from skipstone.predicate.types import Type
 
@@ -13,8 +11,7 @@ __all__ = ["value_from_json", "value_to_json"]
 
 def value_to_json(value: Value, type_: Type) -> object:
     """The value without its type."""
-    encoded: Any = to_json(Literal(value, type_))
-    return encoded[1]
+    return value_json(value, type_)
 
 
 def value_from_json(encoded: object, type_: Type) -> Value:

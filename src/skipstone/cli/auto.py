@@ -15,6 +15,7 @@ from skipstone.cli.progress import progress
 from skipstone.cli.query_options import warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 from skipstone.estimate.policy import Policy
+from skipstone.json_types import json_list, json_object, json_text
 
 if TYPE_CHECKING:
     from skipstone.catalog.decisions import Decision
@@ -127,7 +128,8 @@ def _show(decision: Decision, as_json: bool) -> None:
     if unusable := decision.numbers.get("unusable"):
         from skipstone.workload.queries import BrokenQuery
 
-        warn_of_unused(None, [BrokenQuery(**each) for each in unusable])
+        logged = [json_object(each) for each in json_list(unusable)]
+        warn_of_unused(None, [BrokenQuery(json_text(it["sql"]), json_text(it["reason"])) for it in logged])
     if as_json:
         print_json(decision.to_dict())
     else:

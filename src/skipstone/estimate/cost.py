@@ -29,15 +29,15 @@ a least squares problem of seven unknowns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from skipstone.catalog.column_sizes import PerRow
 from skipstone.errors import SkipstoneError
+from skipstone.json_types import JsonObject, json_list, json_object, json_scalar, json_text
 
 __all__ = [
     "DEFAULT",
@@ -126,12 +126,12 @@ class Observation:
         return cls("rewrite", features.terms(), seconds)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Observation:
+    def from_json(cls, data: JsonObject) -> Observation:
         """Read a stored observation."""
-        terms = tuple(map(_amount, data["terms"]))
-        if len(terms) != len({"rewrite": _REWRITE, "read": _READ}[data["kind"]]):
+        kind, terms = json_text(data["kind"]), tuple(map(_amount, json_list(data["terms"])))
+        if len(terms) != len({"rewrite": _REWRITE, "read": _READ}[kind]):
             raise ValueError("an observation with too many or too few terms")
-        return cls(data["kind"], terms, _amount(data["seconds"]))
+        return cls(kind, terms, _amount(data["seconds"]))
 
     @classmethod
     def read(cls, extent: Extent, files: float, seconds: float) -> Observation:
@@ -139,9 +139,9 @@ class Observation:
         return cls("read", (1.0, *_read_terms(extent, files)), seconds)
 
 
-def _amount(value: Any) -> float:
+def _amount(value: object) -> float:
     """A stored number; nothing that is measured is negative or without end."""
-    number = float(value)
+    number = float(json_scalar(value))
     if not 0.0 <= number < float("inf"):
         raise ValueError(f"{value} is no amount")
     return number
@@ -176,7 +176,7 @@ class Coefficients:
         return float(np.dot(_read_terms(extent, files), self.values_of(_READ)[1:]))
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Coefficients:
+    def from_json(cls, data: JsonObject) -> Coefficients:
         """Read stored coefficients."""
         return cls(**{field.name: _amount(data[field.name]) for field in fields(cls)})
 
@@ -314,20 +314,20 @@ class CostModel:
         known = "default" if self.base == DEFAULT else "calibrated"
         return f"{known} coefficients, refreshed by {rewrites}" + (f" and {scans}" if counts["read"] else "")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For storing."""
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], name: str = "the cost model") -> CostModel:
+    def from_json(cls, data: JsonObject, name: str = "the cost model") -> CostModel:
         """Read a stored model; one that cannot be read is an error that names it."""
         try:
-            seen = tuple(Observation.from_json(item) for item in data["observations"])
+            seen = tuple(Observation.from_json(json_object(item)) for item in json_list(data["observations"]))
             return cls(
-                Coefficients.from_json(data["coefficients"]),
+                Coefficients.from_json(json_object(data["coefficients"])),
                 str(data["source"]),
                 seen,
-                Coefficients.from_json(data["base"]),
+                Coefficients.from_json(json_object(data["base"])),
             )
         except Exception as problem:
             raise SkipstoneError(

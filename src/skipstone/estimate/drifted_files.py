@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class LayoutDrift:
         """Whether that is far, by enough queries to tell."""
         return self.drift.score >= policy.drift and self.drift.queries >= policy.drift_queries
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return {"id": self.record.id, "strategy": self.record.strategy, **self.drift.to_dict()}
 

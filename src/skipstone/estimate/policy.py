@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
 
 from skipstone.arguments import NUMBERS, checked
 from skipstone.errors import SkipstoneError
@@ -49,7 +48,7 @@ class Policy:
             raise SkipstoneError(f"layouts must be several names, such as ('{self.layouts}',).")
         _check_layouts(self.layouts or (), self.layout_options)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         # As JSON gives it back, for stored decisions are compared with it.
         return {**asdict(self), "layouts": None if self.layouts is None else list(self.layouts)}

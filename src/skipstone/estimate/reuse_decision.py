@@ -7,14 +7,14 @@ or costs have changed, or a tenth of the policy's window has passed, for constan
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from skipstone.catalog.decisions import Decision
 from skipstone.estimate.drift import distance
 from skipstone.estimate.table_state import TableFigures, TableState
 from skipstone.estimate.verdict import VerdictCode
+from skipstone.json_types import JsonObject, json_number, json_object
 
 __all__ = ["LAID_OUT", "LOOKED_BACK", "decision_that_holds"]
 
@@ -28,7 +28,7 @@ _ESTIMATED = frozenset(code.value for code in VerdictCode if code.estimated_nega
 
 
 def decision_that_holds(
-    decisions: Sequence[Decision], state: TableState, terms: Mapping[str, Any], now: datetime
+    decisions: Sequence[Decision], state: TableState, terms: JsonObject, now: datetime
 ) -> Decision | None:
     """The last of the decisions, if it was an estimated negative one and nothing speaks against it by now.
 
@@ -49,12 +49,13 @@ def decision_that_holds(
     return None if changed else last
 
 
-def _grown(before: Mapping[str, Any], now: TableFigures) -> bool:
+def _grown(before: JsonObject, now: TableFigures) -> bool:
     """Whether there is much more new data, or there are many more logged queries."""
     figures = {"unclustered_bytes": now.unclustered_bytes, "logged_scans": now.logged_scans}
-    return any(value > _GROWTH * float(before.get(name, 0)) for name, value in figures.items())
+    return any(value > _GROWTH * json_number(before.get(name, 0)) for name, value in figures.items())
 
 
-def _moved(before: Mapping[str, Any], state: TableState) -> bool:
+def _moved(before: JsonObject, state: TableState) -> bool:
     """Whether the queries are about other things."""
-    return distance(before.get("asked", {}), state.figures.asked) >= state.policy.drift
+    asked = {form: json_number(share) for form, share in json_object(before.get("asked", {})).items()}
+    return distance(asked, state.figures.asked) >= state.policy.drift

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from skipstone.estimate.drifted_files import LayoutDrift, drift_of_table
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.prepared import default_block_bytes
 from skipstone.estimate.unclustered import unclustered_files
+from skipstone.json_types import JsonObject
 from skipstone.pruning.blocks import Counts
 from skipstone.workload.logged_scans import LoggedScan
 
@@ -56,9 +56,9 @@ class TableFigures:
     drift: float | None
     drift_threshold: float
     asked: Mapping[str, float]
-    layouts: tuple[Mapping[str, Any], ...]
+    layouts: tuple[JsonObject, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return {**asdict(self), "layouts": [dict(layout) for layout in self.layouts]}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from skipstone.workload.queries import BrokenQuery
 
@@ -63,7 +62,7 @@ class SampleFigures:
     bytes_needed: float
     scan_seconds_needed: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         found = asdict(self)
         del found["scan_seconds_needed"]
@@ -89,7 +88,7 @@ class LayoutFigures:
     break_even_days: float | None
     percent_scanned_by: Mapping[str, float | None]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
 
@@ -128,7 +127,7 @@ class RewriteFigures:
         most = self.runs_counted * (sample.scan_seconds_now - sample.scan_seconds_needed)
         return replace(self, sample=sample, most_seconds_saved=most)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As decisions are stored: what is not known yet is left out."""
         found = asdict(self)
         for name in ("sample", "best", "unusable", "data", "analysis_seconds"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
+from skipstone.catalog.values import value_from_json, value_to_json
+from skipstone.json_types import JsonObject, json_int, json_list, json_object
 from skipstone.layout.assignment import (
     Assignment,
     Clusters,
@@ -19,12 +20,13 @@ from skipstone.layout.assignment import (
     VectorMap,
 )
 from skipstone.predicate.codec import from_json, to_json
-from skipstone.predicate.expr import Expr, Literal, Value, type_of
+from skipstone.predicate.expr import type_of
+from skipstone.pruning.blocks import Words
 
 __all__ = ["assignment_from_json", "assignment_to_json"]
 
 
-def assignment_to_json(assignment: Assignment) -> dict[str, Any]:
+def assignment_to_json(assignment: Assignment) -> dict[str, object]:
     """The assignment as lists, objects, strings and numbers."""
     match assignment:
         case Tree(root, blocks):
@@ -51,60 +53,61 @@ def assignment_to_json(assignment: Assignment) -> dict[str, Any]:
             return {
                 "kind": "partitioned",
                 "by": to_json(by),
-                "values": [_value(value, by) for value in values],
+                "values": [value_to_json(value, type_of(by)) for value in values],
                 "parts": [assignment_to_json(part) for part in parts],
             }
 
 
-def assignment_from_json(data: dict[str, Any]) -> Assignment:
+def assignment_from_json(data: JsonObject) -> Assignment:
     """The assignment that :func:`assignment_to_json` wrote."""
     match data["kind"]:
         case "tree":
-            return Tree(_read_node(data["root"]), data["blocks"])
+            return Tree(_read_node(data["root"]), json_int(data["blocks"]))
         case "grid":
-            dimensions = tuple(_read_axis(dimension) for dimension in data["dimensions"])
-            return Grid(dimensions, np.array(data["block_of"], np.int32), data["blocks"])
+            dimensions = tuple(_read_axis(json_object(each)) for each in json_list(data["dimensions"]))
+            return Grid(dimensions, _numbers(data, "block_of"), json_int(data["blocks"]))
         case "vectors":
-            features = tuple(from_json(feature) for feature in data["features"])
-            words = (len(features) + 63) // 64
+            features = tuple(from_json(feature) for feature in json_list(data["features"]))
             return VectorMap(
                 features=features,
-                vectors=np.array(data["vectors"], np.uint64).reshape(-1, words),
-                first=np.array(data["first"], np.int32),
-                ways=np.array(data["ways"], np.int32),
-                otherwise=data["otherwise"],
-                blocks=data["blocks"],
-                spread=None if data["spread"] is None else _read_dimension(data["spread"]),
+                vectors=_vectors(data, len(features)),
+                first=_numbers(data, "first"),
+                ways=_numbers(data, "ways"),
+                otherwise=json_int(data["otherwise"]),
+                blocks=json_int(data["blocks"]),
+                spread=None if data["spread"] is None else _read_dimension(json_object(data["spread"])),
             )
         case "partitioned":
             by = from_json(data["by"])
-            values = tuple(_read_value(value, by) for value in data["values"])
-            return Partitioned(by, values, tuple(_read_part(part) for part in data["parts"]))
+            values = tuple(value_from_json(value, type_of(by)) for value in json_list(data["values"]))
+            return Partitioned(
+                by, values, tuple(_read_part(json_object(part)) for part in json_list(data["parts"]))
+            )
         case kind:
             raise ValueError(f"an assignment of unknown kind {kind}")
 
 
-def _read_part(data: dict[str, Any]) -> Part:
+def _read_part(data: JsonObject) -> Part:
     found = assignment_from_json(data)
     if not isinstance(found, Partitioned):
         return found
     raise ValueError("horizontal partitions are not nested")
 
 
-def _node(node: Node) -> Any:
+def _node(node: Node) -> object:
     if isinstance(node, int):
         return node
     return [to_json(node.cut), _node(node.yes), _node(node.no)]
 
 
-def _read_node(data: Any) -> Node:
+def _read_node(data: object) -> Node:
     if isinstance(data, int):
         return data
-    cut, yes, no = data
+    cut, yes, no = json_list(data)
     return Split(from_json(cut), _read_node(yes), _read_node(no))
 
 
-def _axis(axis: Dimension | Clusters) -> dict[str, Any]:
+def _axis(axis: Dimension | Clusters) -> dict[str, object]:
     if isinstance(axis, Dimension):
         return _dimension(axis)
     return {
@@ -116,37 +119,36 @@ def _axis(axis: Dimension | Clusters) -> dict[str, Any]:
     }
 
 
-def _read_axis(data: dict[str, Any]) -> Dimension | Clusters:
+def _read_axis(data: JsonObject) -> Dimension | Clusters:
     if "expr" in data:
         return _read_dimension(data)
-    features = tuple(from_json(feature) for feature in data["features"])
+    features = tuple(from_json(feature) for feature in json_list(data["features"]))
     return Clusters(
         features=features,
-        vectors=np.array(data["vectors"], np.uint64).reshape(-1, (len(features) + 63) // 64),
-        bucket_of=np.array(data["bucket_of"], np.int32),
-        otherwise=data["otherwise"],
-        buckets=data["buckets"],
+        vectors=_vectors(data, len(features)),
+        bucket_of=_numbers(data, "bucket_of"),
+        otherwise=json_int(data["otherwise"]),
+        buckets=json_int(data["buckets"]),
     )
 
 
-def _dimension(dimension: Dimension) -> dict[str, Any]:
+def _vectors(data: JsonObject, features: int) -> Words:
+    return np.array(json_list(data["vectors"]), np.uint64).reshape(-1, (features + 63) // 64)
+
+
+def _numbers(data: JsonObject, key: str) -> npt.NDArray[np.int32]:
+    return np.array(json_list(data[key]), np.int32)
+
+
+def _dimension(dimension: Dimension) -> dict[str, object]:
     return {
         "expr": to_json(dimension.expr),
-        "bounds": [_value(bound, dimension.expr) for bound in dimension.bounds],
+        "bounds": [value_to_json(bound, type_of(dimension.expr)) for bound in dimension.bounds],
     }
 
 
-def _read_dimension(data: dict[str, Any]) -> Dimension:
+def _read_dimension(data: JsonObject) -> Dimension:
     expr = from_json(data["expr"])
-    return Dimension(expr, tuple(_read_value(bound, expr) for bound in data["bounds"]))
-
-
-def _value(value: Value, of: Expr) -> Any:
-    encoded: Any = to_json(Literal(value, type_of(of)))
-    return encoded[1]
-
-
-def _read_value(encoded: Any, of: Expr) -> Value:
-    literal = from_json(["literal", encoded, type_of(of).text])
-    assert isinstance(literal, Literal)
-    return literal.value
+    return Dimension(
+        expr, tuple(value_from_json(bound, type_of(expr)) for bound in json_list(data["bounds"]))
+    )

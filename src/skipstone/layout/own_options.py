@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from skipstone.errors import SkipstoneError
 
 __all__ = ["NoOptions", "names", "option", "option_names", "parse_options", "whole_number"]
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 T = TypeVar("T")
+Options = TypeVar("Options", bound="DataclassInstance")
 _READ = "read"
 
 
@@ -28,20 +32,19 @@ class NoOptions:
 
 def option(default: T, read: Callable[[str], T]) -> T:
     """A field of a dataclass of options; ``read`` turns a user's text into its value, or says why not."""
-    made: Any = field(default=default, metadata={_READ: read})
-    found: T = made
-    return found
+    # To type checkers field() is the value that it declares, as dataclasses want it.
+    made: T = field(default=default, metadata={_READ: read})
+    return made
 
 
-def option_names(options: type[Any]) -> tuple[str, ...]:
+def option_names(options: type[DataclassInstance]) -> tuple[str, ...]:
     """What users may set."""
     return tuple(each.name for each in fields(options) if _READ in each.metadata)
 
 
-def parse_options(options: type[T], given: Mapping[str, str]) -> T:
+def parse_options(options: type[Options], given: Mapping[str, str]) -> Options:
     """The options that texts stand for; all names must be among :func:`option_names`."""
-    kinds: Any = options
-    readers = {each.name: each.metadata[_READ] for each in fields(kinds) if _READ in each.metadata}
+    readers = {each.name: each.metadata[_READ] for each in fields(options) if _READ in each.metadata}
     return options(**{name: readers[name](text) for name, text in given.items()})
 
 

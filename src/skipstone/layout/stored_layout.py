@@ -87,7 +87,7 @@ def design_of(record: LayoutRecord) -> Design:
 
 def _group(record: GroupRecord) -> ColumnGroup:
     return ColumnGroup(
-        assignment=assignment_from_json(dict(record.assignment)),
+        assignment=assignment_from_json(record.assignment),
         sort=tuple(expr for expr, _ in _read(record.sort)),
         features=tuple(Feature(expr, sql) for expr, sql in _read(record.features)),
         expressions=tuple(expr for expr, _ in _read(record.expressions)),

@@ -20,7 +20,7 @@ _MOST_DIGITS = 17
 """Of a double."""
 
 
-def cast(call: Call, value: Any) -> Value:
+def cast(call: Call, value: Value) -> Value:
     """``CAST(value AS call.type)`` for a non-NULL value."""
     source, target = type_of(call.args[0]), call.type
     if source == target and source.ordered:
@@ -31,7 +31,7 @@ def cast(call: Call, value: Any) -> Value:
     raise NotEvaluable(f"cast {source} to {target}")
 
 
-def _exact_float(value: Any, target: Type) -> Value:
+def _exact_float(value: int | Decimal, target: Type) -> Value:
     try:
         number = fit_float(float(value), target)
     except OverflowError as error:
@@ -41,7 +41,7 @@ def _exact_float(value: Any, target: Type) -> Value:
     return number
 
 
-def _ntz(days: Any, _to: Type) -> Value:
+def _ntz(days: int, _to: Type) -> Value:
     micros = days * MICROS_PER_DAY
     if abs(micros) >= 1 << 63:
         raise NotEvaluable("overflow")
@@ -50,6 +50,7 @@ def _ntz(days: Any, _to: Type) -> Value:
 
 _REAL = frozenset({Kind.FLOAT, Kind.DOUBLE})
 _STRING = frozenset({Kind.STRING})
+# The values of a kind have one type, which only the kinds tell.
 _Rule = tuple[frozenset[Kind], frozenset[Kind], Callable[[Any, Type], Value]]
 _RULES: tuple[_Rule, ...] = (
     (INTEGRAL, INTEGRAL, fit),

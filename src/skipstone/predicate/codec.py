@@ -14,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 from decimal import Decimal
-from typing import Any, cast
+from typing import TypeVar
 
+from skipstone.json_types import json_int, json_list
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -34,7 +35,9 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["canonical_text", "fingerprint", "from_json", "to_json"]
+__all__ = ["canonical_text", "fingerprint", "from_json", "to_json", "value_json"]
+
+Leaf = TypeVar("Leaf", Column, Literal)
 
 
 def to_json(expr: Expr) -> object:
@@ -43,7 +46,7 @@ def to_json(expr: Expr) -> object:
         case Column(path, type_):
             return ["column", list(path), _type(type_)]
         case Literal(value, type_):
-            return ["literal", _value(value, type_), _type(type_)]
+            return ["literal", value_json(value, type_), _type(type_)]
         case Call(name, args, type_, params):
             return ["call", name, [to_json(arg) for arg in args], _type(type_), [list(p) for p in params]]
         case Comparison(op, left, right):
@@ -84,19 +87,19 @@ def fingerprint(expr: Expr) -> str:
     return hashlib.blake2b(canonical_text(expr).encode(), digest_size=8).hexdigest()
 
 
-def _read(obj: Any) -> Expr:
+def _read(obj: object) -> Expr:
     match obj:
         case ["column", [*path], type_]:
             return Column(tuple(_str(part) for part in path), _read_type(type_))
         case ["literal", value, type_]:
             return Literal(_read_value(value), _read_type(type_))
         case ["call", name, [*args], type_, [*params]]:
-            settings = tuple((_str(key), _str(value)) for key, value in params)
+            settings = tuple((_str(key), _str(value)) for key, value in map(json_list, params))
             return Call(_str(name), tuple(map(_read, args)), _read_type(type_), settings)
         case ["comparison", "=" | "<" | "<=" | ">" | ">=" | "<=>" as op, left, right]:
             return Comparison(op, _read(left), _read(right))
         case ["in", arg, [*values]]:
-            return In(_read(arg), tuple(cast("Literal", _read(["literal", *value[1:]])) for value in values))
+            return In(_read(arg), tuple(_read_as(Literal, value) for value in values))
         case ["is_null", arg]:
             return IsNull(_read(arg))
         case ["like", arg, pattern, escape]:
@@ -110,12 +113,19 @@ def _read(obj: Any) -> Expr:
         case ["not", arg]:
             return Not(_read(arg))
         case ["opaque", text, code, [*columns], type_]:
-            read = tuple(cast("Column", _read(["column", *column[1:]])) for column in columns)
+            read = tuple(_read_as(Column, column) for column in columns)
             return Opaque(_str(text), _str(code), read, _read_type(type_))
     raise ValueError("unknown node")
 
 
-def _str(obj: Any) -> str:
+def _read_as(kind: type[Leaf], obj: object) -> Leaf:
+    found = _read(obj)
+    if not isinstance(found, kind):
+        raise TypeError(f"expected a {kind.__name__}")
+    return found
+
+
+def _str(obj: object) -> str:
     if not isinstance(obj, str):
         raise TypeError("expected text")
     return obj
@@ -128,14 +138,15 @@ def _type(type_: Type) -> object:
     return [type_.kind.name, type_.text, type_.precision, type_.scale]
 
 
-def _read_type(obj: Any) -> Type:
+def _read_type(obj: object) -> Type:
     if isinstance(obj, str):
         return Type.parse(obj)
-    kind, text, precision, scale = obj
-    return Type(Kind[kind], text, precision, scale)
+    kind, text, precision, scale = json_list(obj)
+    return Type(Kind[_str(kind)], _str(text), json_int(precision), json_int(scale))
 
 
-def _value(value: Value, type_: Type) -> object:
+def value_json(value: Value, type_: Type) -> object:
+    """A value of a type, without the type."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -158,14 +169,14 @@ def _at_scale(value: Decimal, type_: Type) -> Decimal:
     return value
 
 
-def _read_value(obj: Any) -> Value:
+def _read_value(obj: object) -> Value:
     match obj:
         case None | bool() | int() | str():
             return obj
         case {"float": text}:
-            return float(text)
+            return float(_str(text))
         case {"decimal": text}:
-            return Decimal(text)
+            return Decimal(_str(text))
         case {"bytes": text}:
-            return bytes.fromhex(text)
+            return bytes.fromhex(_str(text))
     raise ValueError("unknown value")

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any
 
+from skipstone.json_types import json_list, json_object, json_scalar, json_text
 from skipstone.predicate.expr import Call, Literal
 from skipstone.predicate.literals import literal_sql, text_sql
 from skipstone.predicate.type_names import described, inner_type, type_sql
@@ -31,33 +31,34 @@ def container_sql(call: Call) -> str | None:
         return None
 
 
-def scalar(value: Any, type_: Type) -> Literal:
+def scalar(value: object, type_: Type) -> Literal:
     """A constant with an order, or a NULL, in its canonical form, from the JSON of Catalyst's value."""
     match type_.kind if value is not None else None:
         case Kind.FLOAT | Kind.DOUBLE:
-            return Literal(float(value), type_)
+            return Literal(float(json_scalar(value)), type_)
         case Kind.DECIMAL:
-            return Literal(Decimal(value), type_)
+            return Literal(Decimal(json_scalar(value)), type_)
         case Kind.BINARY:
-            return Literal(bytes.fromhex(value), type_)
+            return Literal(bytes.fromhex(json_text(value)), type_)
     return Literal(value, type_)
 
 
-def _sql(value: Any, type_: Type) -> str:
+def _sql(value: object, type_: Type) -> str:
     if value is None or type_.kind is not Kind.OTHER:
         return literal_sql(scalar(value, type_))
     match described(type_):
         case {"type": "array", "elementType": element}:
-            inside = [_sql(each, inner_type(element)) for each in value]
+            inside = [_sql(each, inner_type(element)) for each in json_list(value)]
             return f"array({', '.join(inside)})" if inside else f"CAST(array() AS {type_sql(type_)})"
         case {"type": "map", "keyType": key, "valueType": item}:
-            keys, items = value
-            pairs = zip(keys, items, strict=True)
+            pairs = zip(*map(json_list, json_list(value)), strict=True)
             inside = [f"{_sql(k, inner_type(key))}, {_sql(v, inner_type(item))}" for k, v in pairs]
             return f"map({', '.join(inside)})" if inside else f"CAST(map() AS {type_sql(type_)})"
-        case {"type": "struct", "fields": fields}:
-            named = [(field["name"], inner_type(field["type"])) for field in fields]
-            filled = zip(named, value, strict=True)
+        case {"type": "struct", "fields": [*fields]}:
+            named = [
+                (json_text(field["name"]), inner_type(field["type"])) for field in map(json_object, fields)
+            ]
+            filled = zip(named, json_list(value), strict=True)
             inside = [f"{text_sql(name)}, {_sql(each, own)}" for (name, own), each in filled]
             return f"named_struct({', '.join(inside)})"
     raise ValueError(f"no constant of type {type_.text}")

@@ -45,7 +45,7 @@ from skipstone.predicate.types import Kind, Type
 __all__ = ["NotEvaluable", "Row", "comparable", "evaluate", "order_key"]
 
 Row = Mapping[Any, Value]
-"""Columns, or whole calls, to canonical values."""
+"""Columns, or whole calls, to canonical values; a ``dict[Column, ...]`` is no ``Mapping[Expr, ...]``."""
 
 _FUNCTIONS: dict[str, Callable[..., Value]] = {**STRICT, "cast": cast}
 _MISSING = object()
@@ -71,8 +71,11 @@ def comparable(left: Type, right: Type) -> bool:
     return (left.kind in INTEGRAL and right.kind in INTEGRAL) or (left.floating and right.floating)
 
 
-def order_key(value: Any) -> Any:
-    """What Python should compare in place of the value to get Spark's order and equality."""
+def order_key(value: Value) -> Any:
+    """What Python should compare in place of the value to get Spark's order and equality.
+
+    Keys of values of one type have an order.
+    """
     if isinstance(value, float):
         return (1, 0.0) if math.isnan(value) else (0, value)
     return value

@@ -12,7 +12,6 @@ import struct
 from collections.abc import Callable
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
 
 from skipstone.predicate.expr import Call, Value, type_of
 from skipstone.predicate.types import Kind, Type
@@ -83,63 +82,71 @@ def _arithmetic(
     whole: Callable[[int, int], int],
     real: Callable[[float, float], float],
     exact: Callable[[Decimal, Decimal], Decimal],
-) -> Callable[[Call, Any, Any], Value]:
-    def apply(call: Call, left: Any, right: Any) -> Value:
+) -> Callable[[Call, Value, Value], Value]:
+    def apply(call: Call, left: Value, right: Value) -> Value:
         kind = call.type.kind
         _need(_kinds(call) == {kind})
-        if kind in INTEGRAL:
+        if kind in INTEGRAL and isinstance(left, int) and isinstance(right, int):
             return fit(whole(left, right), call.type)
-        if kind is Kind.DECIMAL:
+        if kind is Kind.DECIMAL and isinstance(left, Decimal) and isinstance(right, Decimal):
             return fit_decimal(exact(left, right), call.type)
-        _need(call.type.floating)
-        # Rounding the double result to float equals float arithmetic: 53 bits >= 2 * 24 + 2.
-        return fit_float(real(left, right), call.type)
+        if call.type.floating and isinstance(left, int | float) and isinstance(right, int | float):
+            # Rounding the double result to float equals float arithmetic: 53 bits >= 2 * 24 + 2.
+            return fit_float(real(left, right), call.type)
+        raise NotEvaluable("argument types")
 
     return apply
 
 
-def _divide(call: Call, left: Any, right: Any) -> Value:
+def _divide(call: Call, left: float, right: float) -> Value:
     _need(call.type.kind is Kind.DOUBLE and _kinds(call) == {Kind.DOUBLE})
     if right == 0.0:
         raise NotEvaluable("division by zero")
     return left / right
 
 
-def _negate(call: Call, value: Any) -> Value:
+def _negate(call: Call, value: Value) -> Value:
     _need(_kinds(call) == {call.type.kind})
-    if call.type.kind in INTEGRAL:
+    if call.type.kind in INTEGRAL and isinstance(value, int):
         return fit(-value, call.type)
-    if call.type.kind is Kind.DECIMAL:
+    if call.type.kind is Kind.DECIMAL and isinstance(value, Decimal):
         return fit_decimal(value.copy_negate(), call.type)
-    _need(call.type.floating)
-    return -value
+    if call.type.floating and isinstance(value, int | float):
+        return -value
+    raise NotEvaluable("argument types")
 
 
-def _abs(call: Call, value: Any) -> Value:
+def _abs(call: Call, value: Value) -> Value:
     _need(_kinds(call) == {call.type.kind})
-    if call.type.kind in INTEGRAL:
+    if call.type.kind in INTEGRAL and isinstance(value, int):
         return fit(abs(value), call.type)
-    if call.type.kind is Kind.DECIMAL:
+    if call.type.kind is Kind.DECIMAL and isinstance(value, Decimal):
         return fit_decimal(value.copy_abs(), call.type)
-    _need(call.type.floating)
-    return abs(value)
+    if call.type.floating and isinstance(value, int | float):
+        return abs(value)
+    raise NotEvaluable("argument types")
 
 
-def _rounding(rounding: str) -> Callable[[Call, Any], Value]:
-    def apply(call: Call, value: Any) -> Value:
+def _rounding(rounding: str) -> Callable[[Call, Value], Value]:
+    def apply(call: Call, value: Value) -> Value:
         kinds = _kinds(call)
-        if kinds <= INTEGRAL:
+        if kinds <= INTEGRAL and isinstance(value, int):
             return fit(value, call.type)
-        if kinds == {Kind.DECIMAL} and call.type.kind is Kind.DECIMAL:
+        if kinds == {Kind.DECIMAL} and call.type.kind is Kind.DECIMAL and isinstance(value, Decimal):
             return fit_decimal(value.to_integral_value(rounding, context=EXACT), call.type)
-        _need(kinds == {Kind.DOUBLE} and call.type.kind is Kind.LONG and math.isfinite(value))
+        _need(kinds == {Kind.DOUBLE} and call.type.kind is Kind.LONG)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise NotEvaluable("argument types")
         return fit(math.floor(value) if rounding == ROUND_FLOOR else math.ceil(value), call.type)
 
     return apply
 
 
-def _date_field(field: Callable[[date], int]) -> Callable[[Call, Any], Value]:
-    def apply(call: Call, days: Any) -> Value:
+# Below, parameters have the types that the kinds of the arguments promise; other kinds are refused first.
+
+
+def _date_field(field: Callable[[date], int]) -> Callable[[Call, int], Value]:
+    def apply(call: Call, days: int) -> Value:
         _need(_kinds(call) == {Kind.DATE})
         try:
             return field(date.fromordinal(EPOCH_ORDINAL + days))
@@ -149,10 +156,10 @@ def _date_field(field: Callable[[date], int]) -> Callable[[Call, Any], Value]:
     return apply
 
 
-def _date_shift(sign: int) -> Callable[[Call, Any, Any], Value]:
-    def apply(call: Call, days: Any, by: Any) -> Value:
+def _date_shift(sign: int) -> Callable[[Call, int, int], Value]:
+    def apply(call: Call, days: int, by: int) -> Value:
         _need([type_of(arg).kind for arg in call.args] == [Kind.DATE, Kind.INT])
-        moved: int = days + sign * by
+        moved = days + sign * by
         if abs(moved) >= 1 << 31:
             raise NotEvaluable("date overflow")
         return moved
@@ -160,13 +167,13 @@ def _date_shift(sign: int) -> Callable[[Call, Any, Any], Value]:
     return apply
 
 
-def _datediff(call: Call, end: Any, start: Any) -> Value:
+def _datediff(call: Call, end: int, start: int) -> Value:
     _need(_kinds(call) == {Kind.DATE})
     return fit(end - start, call.type)
 
 
-def _text(apply: Callable[[str], Value], ascii_only: bool = False) -> Callable[[Call, Any], Value]:
-    def checked(call: Call, text: Any) -> Value:
+def _text(apply: Callable[[str], Value], ascii_only: bool = False) -> Callable[[Call, str], Value]:
+    def checked(call: Call, text: str) -> Value:
         # Java's and Python's case tables differ in age, so only ASCII is certain.
         _need(_kinds(call) == {Kind.STRING} and (not ascii_only or text.isascii()))
         return apply(text)
@@ -174,14 +181,14 @@ def _text(apply: Callable[[str], Value], ascii_only: bool = False) -> Callable[[
     return checked
 
 
-def _substring(call: Call, text: Any, start: Any, length: Any) -> Value:
+def _substring(call: Call, text: str, start: int, length: int) -> Value:
     kinds = [type_of(arg).kind for arg in call.args]
     _need(kinds == [Kind.STRING, Kind.INT, Kind.INT])
     begin = start - 1 if start > 0 else (len(text) + start if start < 0 else 0)
     return text[max(begin, 0) : max(begin + length, 0)] if length > 0 else ""
 
 
-def _concat(call: Call, *parts: Any) -> Value:
+def _concat(call: Call, *parts: str) -> Value:
     _need(_kinds(call) == {Kind.STRING})
     return "".join(parts)
 

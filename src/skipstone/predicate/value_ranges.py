@@ -19,10 +19,10 @@ True
 from __future__ import annotations
 
 import math
+import operator
 from bisect import bisect_right
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
 
 from skipstone.predicate.expr import Value
 from skipstone.predicate.types import Kind, Type
@@ -188,11 +188,7 @@ def is_subset(inner: Ranges, outer: Ranges) -> bool:
 def _place(ranges: Ranges, key: Key) -> int:
     """Where the first range is that ends after the key; the last one if all end before."""
     # Only the last range may have no stop.
-    return bisect_right(ranges, key, hi=len(ranges) - 1, key=_stop)
-
-
-def _stop(part: Range) -> Any:
-    return part[1]
+    return bisect_right(ranges, key, hi=len(ranges) - 1, key=operator.itemgetter(1))
 
 
 def members(ranges: Ranges, type: Type, most: int) -> list[Key] | None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ def settle(low: Numbers, high: Numbers, sure: Flags, limits: tuple[int, int], *a
     return Bounds(np.where(sure, low, MIN), np.where(sure, high, MAX), null, False, value)
 
 
-def exact_product(left: Numbers, right: Any) -> tuple[Numbers, Flags]:
+def exact_product(left: Numbers, right: Numbers | int) -> tuple[Numbers, Flags]:
     """The product, and where it is surely not larger than 64 bits hold."""
     rough = np.abs(left.astype(np.float64) * np.asarray(right, np.float64))
     return np.asarray(left * right), np.asarray(rough < _SAFE)

@@ -44,6 +44,7 @@ MAX = (1 << 63) - 1
 _KEY_BYTES = 8
 
 Numbers = npt.NDArray[Any]
+"""int64, float64 or, for decimals that are longer, Python's own numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,16 +55,16 @@ class TextBounds:
     of block i is ``texts[index[i]]``.
     """
 
-    stored: Any
+    stored: pa.Array | pa.Scalar
     keys: npt.NDArray[np.uint64] | None = None
     index: npt.NDArray[np.intp] | None = None
 
     @property
-    def texts(self) -> Any:
+    def texts(self) -> pa.Array | pa.Scalar:
         """The texts, one per block; a single one if all are the same."""
         return self.stored if self.index is None else self.stored.take(pa.array(self.index))
 
-    def some(self, places: npt.NDArray[np.intp]) -> Any:
+    def some(self, places: npt.NDArray[np.intp]) -> pa.Array:
         """The texts at these places."""
         return self.stored.take(pa.array(places if self.index is None else self.index[places]))
 
@@ -199,7 +200,7 @@ def _unlimited(numbers: Numbers) -> Numbers:
     return out
 
 
-def _flags(answer: Any) -> Mask:
+def _flags(answer: pa.Array | pa.Scalar) -> Mask:
     if isinstance(answer, pa.Scalar):
         return bool(answer.as_py())
     known = answer.fill_null(False) if answer.null_count else answer

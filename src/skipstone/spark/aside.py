@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+
+from skipstone.spark.bridge.jvm import JavaObject
 
 __all__ = ["started_aside"]
 
@@ -38,6 +40,6 @@ def started_aside(start: Callable[[], _Session]) -> _Session:
         raise problems[0]
     (spark,) = found
     # The session is that of the thread that made it.
-    jvm: Any = spark._jvm
+    jvm: JavaObject = spark._jvm
     jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
     return spark

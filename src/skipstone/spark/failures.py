@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.bridge.jvm import JavaObject
 
 __all__ = [
     "QUERY_FAILURES",
@@ -98,7 +98,7 @@ def some_sentence_of(problem: BaseException) -> str:
 def reason_of(problem: Py4JJavaError | PySparkException) -> str:
     """What failed and, in brackets, what the cause of all says, such as that a disk is full."""
     if isinstance(problem, Py4JJavaError):
-        origin: Any = problem.java_exception
+        origin: JavaObject = problem.java_exception
         message = origin.getMessage() or origin.toString()
     else:
         origin = getattr(problem, "_origin", None)
@@ -137,7 +137,7 @@ def _messages(problem: BaseException) -> Iterator[str]:
     """What a failure and all its causes say."""
     yield str(problem.getMessage() or "") if isinstance(problem, PySparkException) else ""
     yield str(problem) if not isinstance(problem, Py4JJavaError) else ""
-    origin: Any = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    origin: JavaObject = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
     while origin is not None:
         yield str(origin.toString())
         origin = origin.getCause()
@@ -150,7 +150,7 @@ def _message(problem: PySparkException) -> str:
         return str(problem)
 
 
-def _deepest(exception: Any) -> str:
+def _deepest(exception: JavaObject) -> str:
     """What the cause of all says, which is more than what wraps it says."""
     while (cause := exception.getCause()) is not None:
         exception = cause
@@ -159,7 +159,7 @@ def _deepest(exception: Any) -> str:
 
 def deepest_reason(problem: BaseException) -> str:
     """What the cause of all says, in one line."""
-    origin: Any = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
+    origin: JavaObject = getattr(problem, "java_exception", None) or getattr(problem, "_origin", None)
     return some_sentence_of(problem) if origin is None else _first_line(_deepest(origin)).rstrip(".")
 
 

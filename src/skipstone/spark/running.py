@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.bridge.jvm import JavaObject
 
 __all__ = ["require_running", "runs"]
 
 
 def runs(spark: SparkSession) -> bool:
     """Whether the application of a session goes on."""
-    context: Any = spark.sparkContext._jsc
+    context: JavaObject = spark.sparkContext._jsc
     if context is None:  # what stop() leaves behind
         return False
     try:

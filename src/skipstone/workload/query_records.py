@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import SupportsFloat
 
 from skipstone.errors import SkipstoneError
 from skipstone.workload.query_files import QueryFile
@@ -218,9 +218,15 @@ def _failed(status: object) -> str:
     return told if isinstance(told, str) and _FAILED.match(told.strip()) else ""
 
 
-def _count(value: Any) -> int:
+def _float(value: object) -> float:
+    if not isinstance(value, str | SupportsFloat):
+        raise TypeError("no number")
+    return float(value)
+
+
+def _count(value: object) -> int:
     try:
-        count = 1.0 if value is None else float(value)
+        count = 1.0 if value is None else _float(value)
     except (TypeError, ValueError):
         count = 0.0
     if count < 1 or not count.is_integer() or isinstance(value, bool):
@@ -228,7 +234,7 @@ def _count(value: Any) -> int:
     return int(count)
 
 
-def _timestamp(value: Any) -> datetime | None:
+def _timestamp(value: object) -> datetime | None:
     """ISO text, a datetime, or seconds or milliseconds since 1970; without a zone it is UTC."""
     try:
         if value is None or isinstance(value, datetime):
@@ -236,7 +242,7 @@ def _timestamp(value: Any) -> datetime | None:
         elif isinstance(value, str) and not re.fullmatch(r"\d+(\.\d+)?", value.strip()):
             parsed = datetime.fromisoformat(value.strip())
         else:
-            number = float(value)
+            number = _float(value)
             parsed = datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
     except (TypeError, ValueError, OverflowError, OSError) as error:
         raise ValueError(f"its timestamp cannot be read: {value!r}") from error

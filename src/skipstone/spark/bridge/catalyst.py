@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.catalog.types_json import type_from_json
@@ -23,7 +22,7 @@ from skipstone.predicate.types import BOOLEAN
 from skipstone.spark.bridge.catalyst_calls import Params
 from skipstone.spark.bridge.catalyst_rules import SESSION_DEPENDENT, CatalystNode, junction, opaque, rule_for
 
-__all__ = ["expr_from_catalyst"]
+__all__ = ["TreeJson", "expr_from_catalyst"]
 
 _PACKAGE = "org.apache.spark.sql.catalyst.expressions."
 _TRANSPARENT = {
@@ -31,12 +30,30 @@ _TRANSPARENT = {
 }
 
 
-def expr_from_catalyst(tree: str | Mapping[str, Any], names: ColumnNames | None = None) -> Expr:
+class _NodeJson(TypedDict):
+    """One node: its class, children, type (else boolean) and fields, or why it is refused and its text."""
+
+    c: str
+    n: int
+    t: NotRequired[str]
+    f: NotRequired[dict[str, object]]
+    x: NotRequired[str]
+    s: NotRequired[str]
+
+
+class TreeJson(TypedDict):
+    """An expression as ``CatalystJson.write`` writes it."""
+
+    settings: dict[str, object]
+    nodes: list[_NodeJson]
+
+
+def expr_from_catalyst(tree: str | TreeJson, names: ColumnNames | None = None) -> Expr:
     """The predicate for an expression written by ``CatalystJson.write``.
 
     ``names`` tells the physical names of the table's columns; pass it whenever a schema is known.
     """
-    read = json.loads(tree) if isinstance(tree, str) else tree
+    read: TreeJson = json.loads(tree) if isinstance(tree, str) else tree
     settings = tuple((f"conf.{key}", str(value)) for key, value in read["settings"].items())
     stack: list[Expr] = []
     for node in reversed(read["nodes"]):
@@ -46,7 +63,7 @@ def expr_from_catalyst(tree: str | Mapping[str, Any], names: ColumnNames | None 
     return whole
 
 
-def _build(raw: Mapping[str, Any], args: tuple[Expr, ...], names: ColumnNames, settings: Params) -> Expr:
+def _build(raw: _NodeJson, args: tuple[Expr, ...], names: ColumnNames, settings: Params) -> Expr:
     name = raw["c"].removeprefix(_PACKAGE)
     type_ = type_from_json(raw["t"]) if "t" in raw else BOOLEAN
     if "x" in raw:

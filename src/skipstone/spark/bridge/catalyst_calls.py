@@ -12,8 +12,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
+from skipstone.json_types import JsonObject, json_scalar, json_text
 from skipstone.predicate.expr import Call, Expr, Literal, type_of
 from skipstone.predicate.types import Kind, Type
 
@@ -35,14 +35,14 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", plain).lower()
 
 
-def lost(value: Any) -> bool:
+def lost(value: object) -> bool:
     """Whether something in a field could not be written as JSON."""
     if isinstance(value, list):
         return any(lost(item) for item in value)
     return isinstance(value, Mapping) and ("lost" in value or any(lost(item) for item in value.values()))
 
 
-def literal(value: Any, type_: Type) -> Expr | None:
+def literal(value: object, type_: Type) -> Expr | None:
     """A constant in its canonical form; None when the value did not survive.
 
     Values without an order (arrays, structs, maps) are a ``literal`` call, equal when they are the same.
@@ -53,11 +53,11 @@ def literal(value: Any, type_: Type) -> Expr | None:
         return Literal(None, type_)
     match type_.kind:
         case Kind.FLOAT | Kind.DOUBLE:
-            return Literal(float(value), type_)
+            return Literal(float(json_scalar(value)), type_)
         case Kind.DECIMAL:
-            return Literal(Decimal(value), type_)
+            return Literal(Decimal(json_scalar(value)), type_)
         case Kind.BINARY:
-            return Literal(bytes.fromhex(value), type_)
+            return Literal(bytes.fromhex(json_text(value)), type_)
         case Kind.OTHER:
             return Call("literal", (), type_, (("value", json.dumps(value, sort_keys=True)),))
         case _:
@@ -69,7 +69,7 @@ def call(name: str, args: Sequence[Expr], type_: Type, params: Params = ()) -> C
     return Call(name, tuple(args), type_, tuple(sorted(params)))
 
 
-def params_of(fields: Mapping[str, Any], args: Sequence[Expr], type_: Type) -> Params | None:
+def params_of(fields: JsonObject, args: Sequence[Expr], type_: Type) -> Params | None:
     """The params for an expression's fields; None when one of them was lost."""
     if lost(dict(fields)):
         return None
@@ -86,8 +86,8 @@ def params_of(fields: Mapping[str, Any], args: Sequence[Expr], type_: Type) -> P
     return tuple(sorted([*_ansi_as_mode(params), *shape]))
 
 
-def _flat(fields: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    out: list[tuple[str, Any]] = []
+def _flat(fields: JsonObject) -> list[tuple[str, object]]:
+    out: list[tuple[str, object]] = []
     for key, value in fields.items():
         if isinstance(value, Mapping) and "evalMode" in value:
             out += [(inner, item) for inner, item in value.items() if inner != "product"]
@@ -96,9 +96,9 @@ def _flat(fields: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return out
 
 
-def _text(key: str, value: Any) -> str:
+def _text(key: str, value: object) -> str:
     if key in ("evalMode", "timeZoneId"):
-        return value.lower() if key == "evalMode" else str(value)
+        return str(value).lower() if key == "evalMode" else str(value)
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
@@ -109,7 +109,7 @@ def _ansi_as_mode(params: list[tuple[str, str]]) -> list[tuple[str, str]]:
     ]
 
 
-def _is_child(value: Any) -> bool:
+def _is_child(value: object) -> bool:
     if isinstance(value, list):
         return bool(value) and all(_is_child(item) for item in value)
     if not isinstance(value, Mapping):
@@ -118,7 +118,7 @@ def _is_child(value: Any) -> bool:
     return value.keys() == {"child"} or ("product" in value and bool(inner) and all(map(_is_child, inner)))
 
 
-def _shape(fields: Mapping[str, Any]) -> Params:
+def _shape(fields: JsonObject) -> Params:
     """How the arguments are spread over the fields, where their number alone does not tell."""
     spread = {key: value for key, value in fields.items() if value is None or _is_child(value)}
     lists = sum(isinstance(value, list) for value in spread.values())

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import SparkSession
 
 from skipstone.spark.bridge.janino import load_class
+from skipstone.spark.bridge.jvm import JavaObject
 
 __all__ = ["expression_json", "expressions_json"]
 
 
-def expression_json(spark: SparkSession, expression: Any) -> str:
+def expression_json(spark: SparkSession, expression: JavaObject) -> str:
     """The text that :func:`~skipstone.spark.bridge.catalyst.expr_from_catalyst` reads."""
     return _written(spark, "writeFor", expression)
 
 
-def expressions_json(spark: SparkSession, expressions: Any) -> str:
+def expressions_json(spark: SparkSession, expressions: JavaObject) -> str:
     """The same for a Scala sequence of expressions, as a list."""
     return _written(spark, "writeAllFor", expressions)
 
 
-def _written(spark: SparkSession, method: str, what: Any) -> str:
+def _written(spark: SparkSession, method: str, what: JavaObject) -> str:
     (write,) = (m for m in load_class(spark, "CatalystJson").getMethods() if m.getName() == method)
-    gateway: Any = spark._sc._gateway
+    gateway: JavaObject = spark._sc._gateway
     arguments = gateway.new_array(gateway.jvm.java.lang.Object, 2)
     arguments[0] = spark._jsparkSession
     arguments[1] = what

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from skipstone.catalog.column_names import ColumnNames
+from skipstone.json_types import JsonObject, json_list, json_text
+from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import (
     And,
     Call,
@@ -59,11 +59,15 @@ class CatalystNode:
     """One Catalyst node with the expressions that its children became."""
 
     name: str
-    fields: Mapping[str, Any]
+    fields: JsonObject
     type: Type
     args: tuple[Expr, ...]
     names: ColumnNames
     settings: Params
+
+    def text(self, field: str) -> str:
+        """A field that is text."""
+        return json_text(self.fields[field])
 
 
 def opaque(text: str, code: str, args: Sequence[Expr], type_: Type) -> Opaque:
@@ -104,14 +108,14 @@ def _column(node: CatalystNode) -> Expr:
     parent: tuple[str, ...] = ()
     if node.args:
         if not isinstance(node.args[0], Column):
-            field = (("field", node.fields["name"]),)
+            field = (("field", node.text("name")),)
             return call("get_struct_field", node.args, node.type, (*field, *node.settings))
         parent = node.args[0].path
-    found = node.names.resolve(parent, node.fields["name"], node.fields["metadata"])
+    found = node.names.resolve(parent, node.text("name"), node.text("metadata"))
     # The stored type of a struct is the table's; a plan may have pruned fields out of it.
     type_ = found.type if found.type is not None and node.type.kind is Kind.OTHER else node.type
     column = Column(found.path, type_)
-    return Opaque(node.fields["name"], found.problem, (column,), type_) if found.problem else column
+    return Opaque(node.text("name"), found.problem, (column,), type_) if found.problem else column
 
 
 def _literal(node: CatalystNode) -> Expr:
@@ -140,18 +144,16 @@ def _in(node: CatalystNode) -> Expr:
 
 def _in_set(node: CatalystNode) -> Expr:
     arg = _compared(node.args[0])
-    members = [literal(value, type_of(arg)) for value in node.fields["members"]]
+    members = [literal(value, type_of(arg)) for value in json_list(node.fields["members"])]
     values = tuple(value for value in members if isinstance(value, Literal))
     if not values or len(values) < len(members):
         return _refuse(node)
     return In(arg, tuple(sorted(values, key=_order)))
 
 
-def _order(member: Literal) -> tuple[int, Any]:
-    value: Any = member.value
-    if value is None:
-        return (2, 0)
-    return (1, 0) if isinstance(value, float) and math.isnan(value) else (0, value)  # NaN is the last number
+def _order(member: Literal) -> tuple[bool, object]:
+    """NULL after all values; NaN is the last number."""
+    return (True, 0) if member.value is None else (False, order_key(member.value))
 
 
 def _constant_text(expr: Expr) -> str | None:
@@ -166,7 +168,7 @@ def _pattern(expr: Expr) -> str | None:
 
 def _like(node: CatalystNode) -> Expr:
     pattern = _pattern(node.args[1])
-    return _generic(node) if pattern is None else Like(node.args[0], pattern, node.fields["escapeChar"])
+    return _generic(node) if pattern is None else Like(node.args[0], pattern, node.text("escapeChar"))
 
 
 def _match(node: CatalystNode) -> Expr:
@@ -176,7 +178,7 @@ def _match(node: CatalystNode) -> Expr:
 
 def _like_many(node: CatalystNode) -> Expr:
     parts: list[Expr] = []
-    for pattern in node.fields["patterns"]:
+    for pattern in json_list(node.fields["patterns"]):
         if pattern is not None and (not isinstance(pattern, str) or "\ufffd" in pattern):
             return _refuse(node)
         like = Literal(None, BOOLEAN) if pattern is None else Like(node.args[0], pattern)
@@ -189,7 +191,7 @@ def _cast(node: CatalystNode) -> Expr:
         return _refuse(node)
     params: list[tuple[str, str]] = []
     if not node.fields["sameInAllModes"]:
-        params.append(("mode", node.fields["evalMode"].lower()))
+        params.append(("mode", node.text("evalMode").lower()))
     if node.fields["needsTimeZone"]:
         params.append(("timezone", str(node.fields["timeZoneId"])))
     return call("cast", node.args, node.type, (*params, *node.settings))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import SparkSession
+
+from skipstone.spark.bridge.jvm import JavaObject
 
 __all__ = ["has_delta"]
 
 
 def has_delta(spark: SparkSession) -> bool:
     """Whether Delta is on the driver's class path."""
-    jvm: Any = spark._jvm
+    jvm: JavaObject = spark._jvm
     try:
         jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(
             "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"

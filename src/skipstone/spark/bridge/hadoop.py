@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from skipstone.errors import DamagedFileError, SkipstoneError
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.failures import is_storage, storage_reason
 
 __all__ = ["HadoopStore"]
@@ -20,7 +20,7 @@ _DEAD_MILLIS = 24 * 3_600_000
 class HadoopStore:
     """A :class:`~skipstone.catalog.store.FileStore` below a table's root."""
 
-    def __init__(self, spark: SparkSession, files: Any, root: str) -> None:
+    def __init__(self, spark: SparkSession, files: JavaObject, root: str) -> None:
         self._conf = spark._jsparkSession.sessionState().newHadoopConf()
         self._files = files
         self._root = root
@@ -48,7 +48,7 @@ class HadoopStore:
         """Remove a file, if it is there."""
         self._call("delete", self._files.delete, path)
 
-    def _call(self, verb: str, method: Any, path: str, *more: Any) -> Any:
+    def _call(self, verb: str, method: JavaObject, path: str, *more: object) -> JavaObject:
         target = f"{self._root}/{path}"
         try:
             return method(self._conf, target, *more)

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import threading
 from importlib.resources import files
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
+from skipstone.spark.bridge.jvm import JavaObject
+
 __all__ = ["load_class", "new_instance"]
 
 _PACKAGE = "skipstone"
-_loaders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_loaders: WeakKeyDictionary[JavaObject, JavaObject] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def load_class(spark: SparkSession, name: str) -> Any:
+def load_class(spark: SparkSession, name: str) -> JavaObject:
     """The ``java.lang.Class`` of the source of this name."""
     # py4j remembers the methods of a class by its name, so a JVM must never have two classes of one name:
     # two threads that compile the same source would break one of them for good.
@@ -34,7 +35,7 @@ def load_class(spark: SparkSession, name: str) -> Any:
         return _loaders[gateway].loadClass(f"{_PACKAGE}.{name}")
 
 
-def _new_loader(jvm: Any) -> Any:
+def _new_loader(jvm: JavaObject) -> JavaObject:
     sources = jvm.org.codehaus.commons.compiler.util.resource.MapResourceFinder()
     for source in (files("skipstone.spark.bridge") / "java").iterdir():
         if source.name.endswith(".java"):
@@ -43,8 +44,8 @@ def _new_loader(jvm: Any) -> Any:
     return jvm.org.codehaus.janino.JavaSourceClassLoader(parent, sources, "UTF-8")
 
 
-def new_instance(spark: SparkSession, name: str) -> Any:
+def new_instance(spark: SparkSession, name: str) -> JavaObject:
     """An object of the named class, which has a constructor without arguments."""
-    gateway: Any = spark.sparkContext._gateway
+    gateway: JavaObject = spark.sparkContext._gateway
     none = gateway.new_array(gateway.jvm.java.lang.Object, 0)
     return load_class(spark, name).getConstructors()[0].newInstance(none)

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -25,8 +25,9 @@ from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import And, Expr, Literal
 from skipstone.predicate.types import BOOLEAN
 from skipstone.progress import Progress
-from skipstone.spark.bridge.catalyst import expr_from_catalyst
+from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
 from skipstone.spark.bridge.janino import load_class
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.query_text import not_a_query
 from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.queries import (
@@ -90,6 +91,25 @@ def parse_queries(
     return ParsedWorkload(tuple(parsed), tuple(sorted(unusable, key=lambda broken: broken.position)))
 
 
+class _FoundScan(TypedDict):
+    """A scan as ``QueryScans.java`` writes it: of a known table, or of a relation with paths or a name."""
+
+    table: NotRequired[str]
+    name: NotRequired[str]
+    paths: list[str]
+    filters: list[TreeJson]
+    columns: list[str]
+
+
+class _Answer(TypedDict, total=False):
+    """What ``QueryScans.java`` answers: one of these."""
+
+    error: str
+    other: str
+    qualified: list[list[str]]
+    scans: list[_FoundScan]
+
+
 class QueryParser:
     """A copy of a session that knows some tables; parses one statement after the other."""
 
@@ -101,7 +121,7 @@ class QueryParser:
     ) -> None:
         """Copy the session and make the tables and views known in it."""
         constructor = load_class(spark, "QueryScans").getConstructors()[0]
-        gateway: Any = spark._sc._gateway
+        gateway: JavaObject = spark._sc._gateway
         arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
         arguments[0] = spark._jsparkSession
         self._scans = constructor.newInstance(arguments)
@@ -143,8 +163,8 @@ class QueryParser:
         one = next(iter(self._sources)) if len(self._sources) == 1 else ""
         return _Understood(scans, f"it does not read {one}" if one else "it reads none of the given tables")
 
-    def _answer(self, sql: str) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self._scans.scans(sql, True))
+    def _answer(self, sql: str) -> _Answer:
+        answer: _Answer = json.loads(self._scans.scans(sql, True))
         if "qualified" in answer:
             answer = json.loads(self._scans.scans(self._renamed(sql, answer["qualified"]), False))
         return answer
@@ -173,7 +193,7 @@ class QueryParser:
         candidates = by_path or by_name
         return candidates[0] if len(candidates) == 1 else None
 
-    def _scan(self, found: Mapping[str, Any]) -> TableScan | None:
+    def _scan(self, found: _FoundScan) -> TableScan | None:
         table = found.get("table") or self._table_of_relation(found)
         if table is None:
             return None
@@ -182,7 +202,7 @@ class QueryParser:
         columns = tuple(names.resolve((), column).path[0] for column in found["columns"])
         return TableScan(table, _conjunction(filters), columns)
 
-    def _table_of_relation(self, found: Mapping[str, Any]) -> str | None:
+    def _table_of_relation(self, found: _FoundScan) -> str | None:
         for name, source in self._sources.items():
             if any(_same_path(path, source.path) for path in found["paths"]):
                 return name

@@ -7,13 +7,13 @@ DataFrame; any other statement is refused by name. ``java/QueryText.java`` says 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from pyspark.errors import ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.statements import split_statements
 from skipstone.workload.table_names import replace_name
@@ -85,7 +85,7 @@ def reads_table(frame: DataFrame, root: str) -> bool:
     return bool(_compiled(frame.sparkSession).reads(frame._jdf, root))
 
 
-def _compiled(spark: SparkSession) -> Any:
+def _compiled(spark: SparkSession) -> JavaObject:
     return new_instance(spark, "QueryText")
 
 

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -22,6 +21,7 @@ from skipstone.predicate.expr import Expr
 from skipstone.predicate.normalize import normalize
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.catalyst_json import expressions_json
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.engine.job_settings import WIDE
 from skipstone.spark.engine.session_copy import lenient
 from skipstone.spark.failures import some_sentence_of, unlogged_errors
@@ -87,7 +87,7 @@ def failing(count: int, attempt: Callable[[Sequence[int]], object]) -> dict[int,
     return problems
 
 
-def _projection(frame: DataFrame, texts: Sequence[str]) -> Any:
+def _projection(frame: DataFrame, texts: Sequence[str]) -> JavaObject:
     plan = frame.selectExpr(*(f"({text}) AS c{place}" for place, text in enumerate(texts)))
     execution = plan._jdf.queryExecution()
     execution.optimizedPlan()

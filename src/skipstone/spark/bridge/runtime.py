@@ -10,11 +10,11 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from pyspark.java_gateway import ensure_callback_server_started
@@ -27,19 +27,31 @@ from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
 from skipstone.pruning.reasons import PruneResult
-from skipstone.spark.bridge.catalyst import expr_from_catalyst
+from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
 from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.running import require_running
 
-__all__ = ["Question", "Runtime", "runtime_of"]
+__all__ = ["Question", "QuestionJson", "Runtime", "runtime_of"]
 
 LOG = logging.getLogger("skipstone")
 _LOOK_AGAIN_SECONDS = 5.0
 _PATIENCE_SECONDS = 3.0
 _runtimes: dict[str, Runtime] = {}
 _lock = threading.Lock()
+
+
+class QuestionJson(TypedDict):
+    """A question as the shim writes it; ``unusable`` has the code and the text of each such conjunct."""
+
+    root: str
+    version: int
+    schema: str
+    conjuncts: list[TreeJson]
+    unusable: list[tuple[str, str]]
+    settings: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +65,9 @@ class Question:
     names: ColumnNames
 
     @classmethod
-    def read(cls, text: str | Mapping[str, Any]) -> Question:
+    def read(cls, text: str | QuestionJson) -> Question:
         """Read the shim's JSON."""
-        asked = json.loads(text) if isinstance(text, str) else text
+        asked: QuestionJson = json.loads(text) if isinstance(text, str) else text
         names = _names_of(asked["schema"])
         parts = [expr_from_catalyst(tree, names) for tree in asked["conjuncts"]]
         parts += [Opaque(text, code) for code, text in asked["unusable"]]
@@ -86,10 +98,10 @@ class _Loaded:
 class _Function:
     """A ``java.util.function.Function`` that calls Python."""
 
-    def __init__(self, call: Any) -> None:
+    def __init__(self, call: Callable[[str], object]) -> None:
         self._call = call
 
-    def apply(self, argument: Any) -> Any:
+    def apply(self, argument: str) -> object:
         """Answer the JVM."""
         return self._call(argument)
 
@@ -113,7 +125,7 @@ class Runtime:
         """The views of tables that are called by names of several parts, in lower case."""
         self.shim = new_instance(spark, "Skipstone")
         self._hadoop_files = new_instance(spark, "HadoopFiles")
-        self.early: Any = None
+        self.early: JavaObject = None
         if has_delta(spark):
             self.shim.addAdapter(new_instance(spark, "SkipstoneDelta"))
             self.early = new_instance(spark, "SkipstoneEarly")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +13,27 @@ from pyspark.sql import DataFrame
 from skipstone.catalog import Catalog
 from skipstone.predicate.expr import Expr
 from skipstone.pruning.reasons import PruneResult
-from skipstone.spark.bridge.runtime import Question, Runtime
+from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.runtime import Question, QuestionJson, Runtime
 
 __all__ = ["DecidedScan", "ScanFigures", "scans_of"]
 
 Flags = npt.NDArray[np.bool_]
+
+
+class _Summary(TypedDict):
+    """A scan as the shim writes it."""
+
+    question: str | QuestionJson | None
+    root: str
+    files_total: int
+    bytes_total: int
+    files_offered: int
+    files_kept: int
+    bytes_kept: int
+    files_unindexed: int
+    failure: str
+    partitions: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +51,19 @@ class ScanFigures:
     partitions: tuple[str, ...]
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> ScanFigures:
+    def read(cls, found: _Summary) -> ScanFigures:
         """Read the shim's JSON."""
-        wanted = {name: found[name] for name in cls.__slots__ if name != "partitions"}
-        return cls(**wanted, partitions=tuple(found["partitions"]))
+        return cls(
+            root=found["root"],
+            files_total=found["files_total"],
+            bytes_total=found["bytes_total"],
+            files_offered=found["files_offered"],
+            files_kept=found["files_kept"],
+            bytes_kept=found["bytes_kept"],
+            files_unindexed=found["files_unindexed"],
+            failure=found["failure"],
+            partitions=tuple(found["partitions"]),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +78,7 @@ class DecidedScan:
     offered: Flags
     skipped: Flags
     runtime: Runtime
-    jvm_scan: Any
+    jvm_scan: JavaObject
 
     @property
     def root(self) -> str:
@@ -80,9 +104,9 @@ def scans_of(runtime: Runtime, frame: DataFrame) -> tuple[DecidedScan, ...]:
     found = []
     handles = runtime.shim.scansOf(frame._jdf)
     # By number, for the end of an iterator is an exception, and exceptions from the JVM take long.
-    for place in range(len(handles)):
-        handle = handles[place]
-        summary = json.loads(handle.summary())
+    for index in range(len(handles)):
+        handle = handles[index]
+        summary: _Summary = json.loads(handle.summary())
         question = None if summary["question"] is None else Question.read(summary["question"])
         size = len(runtime.catalog(summary["root"]))
         offered, skipped = (_flags(bits, size) for bits in (handle.offeredBits(), handle.skippedBits()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 from py4j.protocol import Py4JJavaError
@@ -12,6 +11,7 @@ from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.engine.open_table import OpenTable
 
 __all__ = ["column_sizes"]
@@ -24,7 +24,7 @@ def column_sizes(table: OpenTable, places: Counts) -> ColumnSizes:
     spark = table.engine.spark
     spread = np.unique(np.linspace(0, len(places) - 1, _MOST_FOOTERS).astype(np.int64))
     wanted = places[spread] if len(places) else places
-    gateway: Any = spark.sparkContext._gateway
+    gateway: JavaObject = spark.sparkContext._gateway
     paths = gateway.new_array(gateway.jvm.java.lang.String, len(wanted))
     for place, file in enumerate(wanted):
         paths[place] = table.snapshot.locations[file]

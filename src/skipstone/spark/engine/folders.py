@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.failures import storage_reason
 
 __all__ = ["Folder", "is_inside"]
@@ -24,7 +24,7 @@ class Folder:
         try:
             if not path.strip():
                 raise SkipstoneError("The path of a new table must not be empty.")
-            jvm: Any = spark._jvm
+            jvm: JavaObject = spark._jvm
             self._path = jvm.org.apache.hadoop.fs.Path(path)
             self._fs = self._path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
             self._path = self._fs.makeQualified(self._path)

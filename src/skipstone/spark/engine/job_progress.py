@@ -12,11 +12,11 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from pyspark.sql import SparkSession
 
 from skipstone.progress import Progress
+from skipstone.spark.bridge.jvm import JavaObject
 
 __all__ = ["Progress", "share_of_stages", "watch"]
 
@@ -88,6 +88,6 @@ def _report(
             tell(seen)
 
 
-def _counts(stage: Any, least: int) -> bool:
+def _counts(stage: JavaObject, least: int) -> bool:
     """Whether a stage runs or ran, and is large enough to be work rather than the small print of a job."""
     return bool(stage.numTasks() >= least and stage.numActiveTasks() + stage.numCompletedTasks() > 0)

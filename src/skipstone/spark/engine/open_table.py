@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -15,6 +14,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 
@@ -27,8 +27,8 @@ class OpenTable:
 
     engine: Engine
     snapshot: Snapshot
-    jvm_files: Any
-    jvm_opener: Any
+    jvm_files: JavaObject
+    jvm_opener: JavaObject
 
     @property
     def root(self) -> str:
@@ -117,7 +117,7 @@ def open_table(engine: Engine, frame: DataFrame, name: str) -> OpenTable:
     return found
 
 
-def open_handle(engine: Engine, handle: Any, opener: Any = None) -> OpenTable:
+def open_handle(engine: Engine, handle: JavaObject, opener: JavaObject = None) -> OpenTable:
     """The table whose files the JVM has listed."""
     is_delta = "Delta" in handle.getClass().getSimpleName()
     paths = _texts(handle.paths())
@@ -140,7 +140,7 @@ def _texts(data: bytes) -> tuple[str, ...]:
     return tuple(text.split("\0")) if text else ()
 
 
-def _vectors(handle: Any) -> tuple[str, ...]:
+def _vectors(handle: JavaObject) -> tuple[str, ...]:
     """What identifies the deletion vector of each file, a text that is empty where there is none."""
     text = bytes(handle.vectors()).decode()
     # Files without a deletion vector are the rule.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -48,7 +47,7 @@ def row_hash() -> tuple[Column, ...]:
     return F.count(F.lit(1)).alias("rows"), *sums
 
 
-def total_hash(seen: Mapping[str, Any]) -> RowHash:
+def total_hash(seen: Mapping[str, int]) -> RowHash:
     """What the aggregates found."""
     pieces = (int(seen[f"hash{n}"]) << shift for n, shift in enumerate(_SHIFTS))
     return RowHash(int(seen["rows"]), sum(pieces))

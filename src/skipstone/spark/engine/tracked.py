@@ -10,7 +10,6 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from pyspark.errors import PySparkException
 
@@ -18,12 +17,14 @@ from skipstone.catalog.column_names import ColumnNames, quoted
 from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.catalog.types_json import type_from_object
 from skipstone.errors import SkipstoneError
+from skipstone.json_types import JsonObject, json_list, json_object, json_text
 from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, is_opaque, walk
 from skipstone.predicate.normalize import normalize
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import Feature
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.catalyst_json import expression_json
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.read_back import Unreadable, read_back
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.failures import unlogged_errors
@@ -56,23 +57,22 @@ def tracked_columns(schema: str) -> tuple[Tracked, ...]:
     """All columns and struct fields whose values have an order that outlives the session."""
     names = ColumnNames.from_schema(schema)
     kept = []
-    for name, field in _fields(json.loads(schema)["fields"]):
+    for name, described in _fields(json_object(json.loads(schema))):
         resolved = _resolve(names, name)
-        type_ = type_from_object(field["type"])
+        type_ = type_from_object(described)
         if resolved is not None and type_.kind not in _UNSUPPORTED:
             kept.append(Tracked(Column(resolved, type_), quoted(*name), type_))
     return tuple(kept)
 
 
-def _fields(
-    fields: Sequence[Mapping[str, Any]], prefix: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for field in fields:
-        path = (*prefix, field["name"])
-        if isinstance(field["type"], Mapping) and field["type"].get("type") == "struct":
-            yield from _fields(field["type"]["fields"], path)
+def _fields(struct: JsonObject, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """The fields of a struct and of the structs in it, with what their types are described by."""
+    for field in map(json_object, json_list(struct["fields"])):
+        path, described = (*prefix, json_text(field["name"])), field["type"]
+        if isinstance(described, Mapping) and described.get("type") == "struct":
+            yield from _fields(described, path)
         else:
-            yield path, field
+            yield path, described
 
 
 def _resolve(names: ColumnNames, logical: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -174,7 +174,7 @@ def _read(table: OpenTable, text: str, what: str) -> Expr:
     return normalize(expr)
 
 
-def _projected(plan: Any) -> Any:
+def _projected(plan: JavaObject) -> JavaObject:
     if plan.getClass().getSimpleName() != "Project":
         raise SkipstoneError("an expression was optimised away")
     return plan.projectList().head()

@@ -57,8 +57,8 @@ class LogSettings:
         return cls(**given)
 
 
-def _read(key: str, text: str, kind: type) -> Any:
-    readers: dict[type, tuple[Callable[[str], Any], str]] = {
+def _read(key: str, text: str, kind: type) -> object:
+    readers: dict[type, tuple[Callable[[str], object], str]] = {
         int: (lambda given: int(_positive(given)), "a number greater than 0"),
         float: (_positive, "a number greater than 0"),
         bool: (_switch, "true or false"),

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -33,7 +32,7 @@ from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.querylog.log_settings import LogSettings
 from skipstone.spark.querylog.log_table import LogExtent, LogTable
-from skipstone.spark.querylog.recorder import Recorder
+from skipstone.spark.querylog.recorder import Recorder, RecorderCounts
 from skipstone.workload.logged_scans import LoggedScan, columns_gone, redact
 
 __all__ = [
@@ -55,6 +54,7 @@ LOG = logging.getLogger("skipstone")
 _UNLOGGED = "skipstone-unlogged"  # as in QueryLog.java
 _recorders: dict[str, Recorder] = {}
 _lock = threading.Lock()
+_NOTHING = RecorderCounts(recorded=0, waiting=0, dropped={}, problems=())
 _told: set[tuple[str, tuple[str, ...]]] = set()
 
 
@@ -168,18 +168,22 @@ def log_status(engine: Engine, root: str) -> LogStatus:
     if not has_delta(spark):
         return LogStatus(on=False)
     recorder = recorder_of(spark)
-    found: dict[str, Any] = {} if recorder is None else recorder.counts()
+    found = _NOTHING if recorder is None else recorder.counts()
+    problems = tuple(found["problems"])
     try:
         extent = LogTable(spark, engine.runtime, root).extent()
     except SkipstoneError as problem:
         extent = LogExtent(0, None, None)
-        found["problems"] = (*found.get("problems", ()), str(problem))
+        problems = (*problems, str(problem))
     return LogStatus(
         on=recorder is not None,
         entries=extent.entries,
         oldest=extent.oldest.isoformat() if extent.oldest else "",
         newest=extent.newest.isoformat() if extent.newest else "",
-        **found,
+        recorded=found["recorded"],
+        waiting=found["waiting"],
+        dropped=found["dropped"],
+        problems=problems,
     )
 
 

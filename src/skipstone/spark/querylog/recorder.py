@@ -12,10 +12,10 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from pyspark.sql import SparkSession
 
@@ -29,13 +29,22 @@ from skipstone.spark.querylog.log_table import LogTable, as_arrow
 from skipstone.spark.querylog.spill_files import SpillFile, SpillFolder
 from skipstone.workload.logged_scans import LoggedScan, redact
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "RecorderCounts"]
 
 LOG = logging.getLogger("skipstone")
 _SETTLE_SECONDS = 2.0
 _MOST_PROBLEMS = 20
 _TOO_LONG = "the log could not be written for too long"
 _UNREADABLE = "a scan could not be read"
+
+
+class RecorderCounts(TypedDict):
+    """What was recorded, and what became of it; the listener in the JVM counts the same."""
+
+    recorded: int
+    waiting: int
+    dropped: dict[str, int]
+    problems: Sequence[str]
 
 
 class Recorder:
@@ -98,9 +107,9 @@ class Recorder:
                 self._safely(self.listener.settle, int(1_000 * settle_seconds))
             self._safely(self._take_all)
 
-    def counts(self) -> dict[str, Any]:
+    def counts(self) -> RecorderCounts:
         """What was recorded, what waits in memory, what was dropped and why, what went wrong."""
-        found = json.loads(self.listener.status())
+        found: RecorderCounts = json.loads(self.listener.status())
         with self._noting:
             dropped, problems = self._dropped + Counter(found["dropped"]), tuple(self._problems)
         return {
@@ -110,7 +119,7 @@ class Recorder:
             "problems": (*found["problems"], *problems),
         }
 
-    def _safely(self, call: Any, *arguments: Any) -> None:
+    def _safely(self, call: Callable[..., object], *arguments: object) -> None:
         try:
             call(*arguments)
         # The log must neither fail a query nor end the thread that writes it: here and below.
