@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.shipments import ROWS, write_shipments
+from tests.templates import Templates
 
 import skipstone
 
+LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
 ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
 
@@ -37,15 +39,23 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.sql.shuffle.partitions": "2",
             "spark.databricks.delta.snapshotPartitions": "2",
             "spark.sql.session.timeZone": "UTC",
+            # VACUUM and CONVERT list files with so many tasks.
+            "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
             "spark.sql.warehouse.dir": str(home / "warehouse"),
             "spark.local.dir": str(home / "local"),
             # Many small plans and little data: compiling them lightly costs less than it saves.
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC "
-            "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=1g -XX:+UseSerialGC",
+            f"{LIGHT_JAVA} -XX:ReservedCodeCacheSize=1g",
         },
     )
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
+    """Tables that are made once; tests get copies."""
+    return Templates(tmp_path_factory.mktemp("templates"))
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +73,15 @@ def _same_conf_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
     for key, value in before.items():
         if after.get(key) != value:
             conf.set(key, value)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _light_java() -> Iterator[None]:
+    """Processes that tests start run a few small queries each: compiling them lightly is enough there too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_SUBMIT_OPTS", LIGHT_JAVA)
+        patch.setenv("SPARK_LAUNCHER_OPTS", LIGHT_JAVA)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

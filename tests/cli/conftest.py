@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.light_plans import LIGHT_PLANS, settings_of
+from tests.templates import Templates
 from typer.testing import CliRunner, Result
 
 from skipstone.cli.main import app
@@ -41,19 +44,39 @@ class Cli:
         return lines[0].removeprefix("Error: ")
 
 
+@pytest.fixture(scope="package")
+def light_plans(spark: SparkSession) -> Iterator[None]:
+    """What commands say does not depend on how Spark runs their small queries."""
+    with settings_of(spark, LIGHT_PLANS):
+        yield
+
+
 @pytest.fixture
-def cli(spark: SparkSession) -> Cli:
+def cli(spark: SparkSession, light_plans: None) -> Cli:
     return Cli()
 
 
 @pytest.fixture
-def orders(spark: SparkSession, tmp_path: Path) -> Path:
+def orders(spark: SparkSession, templates: Templates, tmp_path: Path) -> Path:
     """A Parquet directory of four files, with k from 0 to 399 in order and a city that only one file has."""
-    path = tmp_path / "orders"
+    return templates.copy("orders", lambda path: _write_orders(spark, path), tmp_path / "orders")
+
+
+@pytest.fixture
+def indexed(spark: SparkSession, templates: Templates, tmp_path: Path) -> Path:
+    """The same, after ``skipstone index``."""
+
+    def make(path: Path) -> None:
+        _write_orders(spark, path)
+        assert Cli().json("index", path)["files_indexed"] == 4
+
+    return templates.copy("indexed-orders", make, tmp_path / "orders")
+
+
+def _write_orders(spark: SparkSession, path: Path) -> None:
     rows = spark.range(0, 400, 1, 4).selectExpr(
         "id AS k",
         "if(id = 250, 'Oslo', 'Porto') AS city",
         "date_add(DATE'2024-01-01', cast(id AS int)) AS day",
     )
     rows.write.parquet(str(path))
-    return path

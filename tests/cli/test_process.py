@@ -15,32 +15,36 @@ from pyspark.sql import SparkSession
 
 import skipstone
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
+
+def _started(folder: Path, *arguments: str, java: str = "") -> subprocess.Popen[str]:
+    """A command in a group of processes of its own; ``java`` is what its Java is told besides."""
+    environment = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
+    environment["SPARK_SUBMIT_OPTS"] = f"{environment.get('SPARK_SUBMIT_OPTS', '')} {java}"
+    return subprocess.Popen(
+        [sys.executable, "-m", "skipstone.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+    )
 
 
 def test_a_failing_command_writes_one_line_and_spark_writes_none(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("k,city\n1,Oslo\n")
-    command = [sys.executable, "-m", "skipstone.cli", "status", str(tmp_path), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path, env=ENVIRONMENT)
-    assert done.returncode == 1
-    message = json.loads(done.stdout)["error"]["message"]
+    command = _started(tmp_path, "status", str(tmp_path), "--json")
+    out, errors = command.communicate(timeout=600)
+    assert command.returncode == 1
+    message = json.loads(out)["error"]["message"]
     assert message.startswith(f"{tmp_path} holds 1 CSV file; skipstone needs a Delta table or ")
-    assert done.stderr.splitlines() == ["Starting Spark ...", f"Error: {message}"]
+    assert errors.splitlines() == ["Starting Spark ...", f"Error: {message}"]
 
 
 def test_a_watch_decides_at_once_and_ends_when_it_is_interrupted(spark: SparkSession, tmp_path: Path) -> None:
     table = tmp_path / "orders"
     spark.range(100).write.format("delta").save(str(table))
-    command = [sys.executable, "-m", "skipstone.cli", "auto", str(table), "--watch", "--interval", "0.2"]
-    watching = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        start_new_session=True,
-    )
+    watching = _started(tmp_path, "auto", str(table), "--watch", "--interval", "0.2")
     try:
         assert watching.stdout is not None
         assert watching.stdout.readline().startswith("Nothing to do: ")
@@ -49,18 +53,6 @@ def test_a_watch_decides_at_once_and_ends_when_it_is_interrupted(spark: SparkSes
     finally:
         watching.kill()
     assert (watching.returncode, errors) == (130, "Starting Spark ...\nError: Stopped.\n")
-
-
-def _started(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "skipstone.cli", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        start_new_session=True,
-    )
 
 
 def _all_end(group: int) -> bool:
@@ -101,14 +93,18 @@ def test_a_signal_during_a_job_is_one_line_and_ends_the_job(
 ) -> None:
     table, queries = tmp_path / "orders", tmp_path / "q.sql"
     spark.range(0, 4, 1, 2).write.format("delta").save(str(table))
+    begun = "java_method('java.io.File', 'createTempFile', concat('begun', id), '.task')"
     sleep = "java_method('java.lang.Thread', 'sleep', id * 0 + 300000)"
-    queries.write_text(f"SELECT {sleep} FROM orders;")
-    command = _started(tmp_path, "replay", str(table), "--queries", str(queries))
+    queries.write_text(f"SELECT {begun}, {sleep} FROM orders;")
+    asked = ("replay", str(table), "--queries", str(queries))
+    command = _started(tmp_path, *asked, java=f"-Djava.io.tmpdir={tmp_path}")
     try:
         assert command.stderr is not None
         told = [command.stderr.readline() for _ in range(3)]
         assert told == ["Starting Spark ...\n", "counting rows: 0 of 1\n", "replaying queries: 0 of 1\n"]
-        time.sleep(8)  # planning takes a moment, and the job five minutes
+        while not list(tmp_path.glob("begun*.task")):
+            assert command.poll() is None
+            time.sleep(0.05)
         if number == signal.SIGINT:
             os.killpg(command.pid, number)
         else:

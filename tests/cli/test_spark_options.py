@@ -17,7 +17,18 @@ import skipstone
 from skipstone.cli.banner import reason_in
 from skipstone.cli.main import app
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "skipstone.cli", *arguments],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])},
+    )
 
 
 def commands(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -37,11 +48,10 @@ def test_every_command_takes_a_master_and_settings(name: str, command: Any) -> N
     assert options["--conf"].multiple, name
 
 
-def test_a_setting_holds_for_the_session_of_a_command(cli: Cli, orders: Path) -> None:
-    cli("index", orders)
+def test_a_setting_holds_for_the_session_of_a_command(cli: Cli, indexed: Path) -> None:
     query = "SELECT k FROM orders WHERE city = 'Oslo'"
-    assert "files: 1 of 4 read" in cli("explain", orders, query).stdout
-    other = cli("explain", orders, query, "--conf", "spark.sql.parquet.binaryAsString=true")
+    assert "files: 1 of 4 read" in cli("explain", indexed, query).stdout
+    other = cli("explain", indexed, query, "--conf", "spark.sql.parquet.binaryAsString=true")
     assert "read 4 indexed under other settings" in other.stdout
 
 
@@ -63,9 +73,8 @@ def test_a_setting_of_another_form_is_a_wrong_call(setting: str) -> None:
     ],
 )
 def test_a_wrong_master_is_one_sentence_within_seconds(tmp_path: Path, master: str, said: str) -> None:
-    command = [sys.executable, "-m", "skipstone.cli", "status", "t", "--json", "--master", master]
     started = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=ENVIRONMENT)
+    done = run(tmp_path, "status", "t", "--json", "--master", master)
     assert time.monotonic() - started < 60, "far less than what Spark itself tries for"
     assert done.returncode == 1
     assert done.stderr.splitlines() == ["Starting Spark ...", f"Error: {said}"]
@@ -90,9 +99,7 @@ def test_of_all_that_java_writes_the_reason_is_told(written: str, reason: str) -
 
 
 def test_a_setting_that_keeps_spark_from_starting_is_one_sentence(tmp_path: Path) -> None:
-    given = ["--conf", "spark.driver.memory=lots", "--master", "local[1]"]
-    command = [sys.executable, "-m", "skipstone.cli", "status", "t", *given]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, env=ENVIRONMENT)
+    done = run(tmp_path, "status", "t", "--conf", "spark.driver.memory=lots", "--master", "local[1]")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "Starting Spark ...",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from tests.light_plans import settings_of
 
 import skipstone
 from skipstone.pruning.report import ScanReport
@@ -20,15 +21,8 @@ Query = str | Callable[[], DataFrame]
 @contextmanager
 def settings(spark: SparkSession, **values: str) -> Iterator[None]:
     """The session's settings for a while; two underscores in a name stand for a dot."""
-    wanted = {key.replace("__", "."): value for key, value in values.items()}
-    before = {key: spark.conf.get(key, None) for key in wanted}
-    for key, value in wanted.items():
-        spark.conf.set(key, value)
-    try:
+    with settings_of(spark, {key.replace("__", "."): value for key, value in values.items()}):
         yield
-    finally:
-        for key, old in before.items():
-            spark.conf.unset(key) if old is None else spark.conf.set(key, old)
 
 
 def frame_of(spark: SparkSession, query: Query) -> DataFrame:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.light_plans import LIGHT_PLANS, settings_of
 
 import skipstone
 
@@ -26,25 +27,16 @@ ORDERS = (
 ROWS, FILES = 800, 8
 
 
-SETTINGS = {
+SETTINGS = LIGHT_PLANS | {
     # New Delta tables have no statistics of Delta's own, so that skipstone skips whatever is skipped.
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "0",
-    # For a few hundred rows, compiling a query costs far more than running it.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.adaptive.enabled": "false",
-    # VACUUM and CONVERT list files with so many tasks.
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
 
 
 @pytest.fixture(scope="package", autouse=True)
 def _only_our_skipping(spark: SparkSession) -> Iterator[None]:
-    before = {key: spark.conf.get(key, None) for key in SETTINGS}
-    for key, value in SETTINGS.items():
-        spark.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+    with settings_of(spark, SETTINGS):
+        yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,22 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import assert_same, assert_skips, settings
 from tests.e2e.conftest import write_orders
+from tests.templates import Templates
 
 import skipstone
 
 
 @pytest.fixture
-def history(spark: SparkSession, tmp_path: Path) -> tuple[skipstone.Table, str]:
+def history(spark: SparkSession, templates: Templates, tmp_path: Path) -> tuple[skipstone.Table, str]:
     """Four indexed files of 100 rows, with deletion vectors allowed; the second is its name in SQL."""
-    path = tmp_path / "t"
-    spark.conf.set("spark.databricks.delta.properties.defaults.enableDeletionVectors", "true")
-    write_orders(spark, path, "delta", rows=400)
-    table = skipstone.table(spark, str(path))
-    table.index(features=["mode = 'AIR' AND id < 250"])
-    return table, f"delta.`{path}`"
+
+    def make(path: Path) -> None:
+        with settings(spark, spark__databricks__delta__properties__defaults__enableDeletionVectors="true"):
+            write_orders(spark, path, "delta", rows=400)
+        skipstone.table(spark, str(path)).index(features=["mode = 'AIR' AND id < 250"])
+
+    path = templates.copy("history", make, tmp_path / "t")
+    return skipstone.table(spark, str(path)), f"delta.`{path}`"
 
 
 def test_deletion_vectors_added_and_restored_after_indexing(

@@ -12,17 +12,21 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 from tests.e2e.checks import assert_same, assert_skips
 from tests.e2e.conftest import write_orders
+from tests.templates import Templates
 
 import skipstone
 
 
 @pytest.fixture
-def written(spark: SparkSession, tmp_path: Path) -> tuple[skipstone.Table, str]:
+def written(spark: SparkSession, templates: Templates, tmp_path: Path) -> tuple[skipstone.Table, str]:
     """Four indexed files of 100 rows; the second is its name in SQL."""
-    write_orders(spark, tmp_path / "t", "delta", rows=400)
-    table = skipstone.table(spark, str(tmp_path / "t"))
-    table.index()
-    return table, f"delta.`{tmp_path / 't'}`"
+
+    def make(path: Path) -> None:
+        write_orders(spark, path, "delta", rows=400)
+        skipstone.table(spark, str(path)).index()
+
+    path = templates.copy("written", make, tmp_path / "t")
+    return skipstone.table(spark, str(path)), f"delta.`{path}`"
 
 
 def _counts(spark: SparkSession, name: str) -> tuple[int, int, int]:
