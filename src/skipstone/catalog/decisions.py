@@ -87,15 +87,15 @@ def save_decision(store: FileStore, decision: Decision) -> Decision:
     """Add a decision to the log and return it as it was written."""
     names = _names(store)
     last = _read(store, names[-1]) if names else None
-    stale = names[: max(0, len(names) + 1 - MOST_DECISIONS)]
+    surplus = names[: max(0, len(names) + 1 - MOST_DECISIONS)]
     if last is not None and not decision.acted and not last.acted and last.code == decision.code:
         decision = replace(decision, repeated=last.repeated + 1)
-        stale = [*stale, names[-1]]
+        surplus = [*surplus, names[-1]]
     moment = re.sub(r"[^0-9T]", "", decision.time.partition("+")[0].replace(".", ""))
     data = json.dumps(decision.to_dict()).encode()
     written = f"{moment:0<21}Z-{digest_of(data)}.json"
     store.write(f"{DECISIONS}/{written}", data)
-    for name in dict.fromkeys(each for each in stale if each != written):
+    for name in dict.fromkeys(each for each in surplus if each != written):
         store.delete(f"{DECISIONS}/{name}")
     return decision
 

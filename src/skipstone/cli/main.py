@@ -70,13 +70,13 @@ class _Commands(TyperGroup):
                 print_json(json_error(one_line(problem.format_message()), code))
             sys.exit(code or 0)
 
-    def invoke(self, ctx: typer.Context) -> object:
+    def invoke(self, ctx: Any) -> object:
         """Run a command; what goes wrong is told in one sentence."""
         show_warnings()
         with stoppable() as stop:
             return self._invoke(ctx, stop)
 
-    def _invoke(self, ctx: typer.Context, stop: Stop) -> object:
+    def _invoke(self, ctx: Any, stop: Stop) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

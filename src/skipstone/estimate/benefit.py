@@ -2,7 +2,7 @@
 
 The method is that of Self-organising layouts for Delta (thesis), section 5.2, with three differences.
 
-* The baseline is the table as it lies with its own skipping, not a table that is read whole.
+* The baseline is the current layout with its own skipping, not a table that is read whole.
 * A query costs the bytes and values of the columns that it reads, as the Parquet footers tell them.
 * A virtual block has fewer rows than the block that it stands for. Its bounds are too tight and its union
   vector has too few bits, so a layout looks better than it is. How much better is measured: the same

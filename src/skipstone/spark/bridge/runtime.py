@@ -1,7 +1,7 @@
 """The Python half of skipping: it holds the catalogs and answers the shim's questions.
 
 One runtime serves all sessions of a Spark application. Catalogs are read once and looked at again at most
-every few seconds; a stale catalog is still true, since its entries are keyed by immutable files.
+every few seconds; an outdated catalog is still true, since its entries are keyed by immutable files.
 """
 
 from __future__ import annotations

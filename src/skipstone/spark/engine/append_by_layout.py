@@ -1,8 +1,8 @@
 """Laying rows out on their way into the table.
 
-Once a layout has proved itself, appended rows need not be written twice, first as they come and then as they
-should lie: they take the layout's blocks at once, by an ordinary append. If far fewer rows arrive than the
-layout was made for, neighbouring blocks share a file. If far more rows arrive for a block than it was made
+Once a layout has proved itself, appended rows need not be written twice, first without the layout and then
+by it: an ordinary append puts them into the layout's blocks at once. If far fewer rows are appended than the
+layout was made for, neighbouring blocks share a file. If far more rows belong to a block than it was made
 for, as when the layout goes by a date and the days go by, they become several files, which count as not laid
 out and wait for a layout that is fitted to them.
 
