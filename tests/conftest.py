@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -92,23 +91,10 @@ def _own_cost_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
-@pytest.fixture(scope="session")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where tables lie that tests get copies of: files are copied in far less time than written."""
-    return tmp_path_factory.mktemp("templates")
-
-
 @pytest.fixture
-def copied(templates: Path, tmp_path: Path) -> Callable[[str, Callable[[Path], object]], Path]:
+def copied(templates: Templates, tmp_path: Path) -> Callable[[str, Callable[[Path], object]], Path]:
     """Copies what was made under a name, once for all tests, into the test's own directory."""
-
-    def copy(name: str, make: Callable[[Path], object]) -> Path:
-        if not (templates / name).exists():
-            make(templates / name)
-        # With the times of the files, for these are part of what statistics are about.
-        return shutil.copytree(templates / name, tmp_path / name)
-
-    return copy
+    return lambda name, make: templates.copy(name, make, tmp_path / name)
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ class Templates:
     """Files are copied in far less time than Spark writes and indexes them."""
 
     def __init__(self, home: Path) -> None:
-        self._home = home
+        self.home = home
         self._made: set[str] = set()
 
     def copy(self, name: str, make: Callable[[Path], object], target: Path) -> Path:
         """Copy a table to ``target``; the first time, ``make`` writes it where it is told to."""
-        template = self._home / name
+        template = self.home / name
         if name not in self._made:
             make(template)
             self._made.add(name)

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.costs import EAGER
 from tests.shipments import ROWS, write_shipments
+from tests.templates import Templates
 
 import skipstone
 from skipstone.actions.auto import Auto
@@ -55,9 +56,9 @@ class FirstRound:
 
 
 @pytest.fixture(scope="session")
-def first_round(spark: SparkSession, templates: Path) -> FirstRound:
+def first_round(spark: SparkSession, templates: Templates) -> FirstRound:
     """Lay a table out by its log once for all tests; ``asked`` is its indexed copy from before."""
-    path, asked = templates / "laid-out", templates / "asked"
+    path, asked = templates.home / "laid-out", templates.home / "asked"
     write_shipments(spark, path, "delta", ROWS)
     table = skipstone.table(spark, f"shipments={path}")
     ask(table, "k < 50", "k >= 900")
