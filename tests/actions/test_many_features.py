@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,16 +25,12 @@ KINDS = 200
 
 
 @pytest.fixture
-def notes(spark: SparkSession, templates: Path, tmp_path: Path) -> skipstone.Table:
+def notes(spark: SparkSession, copied: Callable[..., Path]) -> skipstone.Table:
     """Rows of 200 kinds, told apart only by a piece of a text, which bounds say nothing about."""
-    template = templates / "notes"
-    if not template.exists():
-        spark.range(0, ROWS, 1, 2).selectExpr(
-            "id",
-            f"concat('n', md5(CAST(id AS STRING)), ' kind', lpad(id % {KINDS}, 3, '0'), ';') AS note",
-        ).write.format("delta").save(str(template))
-    shutil.copytree(template, tmp_path / "notes")
-    return skipstone.table(spark, f"notes={tmp_path / 'notes'}")
+    text = f"concat('n', md5(CAST(id AS STRING)), ' kind', lpad(id % {KINDS}, 3, '0'), ';') AS note"
+    rows = spark.range(0, ROWS, 1, 2).selectExpr("id", text)
+    path = copied("notes", lambda path: rows.write.format("delta").save(str(path)))
+    return skipstone.table(spark, f"notes={path}")
 
 
 def about(kinds: int, frequent: int) -> Workload:
