@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from tests.opened import opened
 
 import skipstone
+from skipstone.actions import optimize
 from skipstone.catalog.layouts import load_layout
 from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.layout import LAYOUTS
@@ -20,13 +22,15 @@ from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 
 Make = Callable[..., skipstone.Table]
+ROWS = 3_000
+LOG = Workload(tuple(Query(f"SELECT count(*) FROM t WHERE k < {most}") for most in (50, 100, 150)))
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS, "auto"])
 def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, layout: str) -> None:
-    table = shipments()
+    table = shipments(rows=ROWS)
     before = hash_of(table.frame())
-    report = table.optimize(log, layout, block_rows=600)
+    report = table.optimize(log, layout, block_rows=150)
     assert hash_of(table.frame()) == before
     assert report.layout_id
     assert 8 <= report.files_after <= 60
@@ -39,8 +43,8 @@ def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, l
 
 
 def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, log: Workload) -> None:
-    table = shipments()
-    advice = table.advise(log, block_rows=600)
+    table = shipments(rows=ROWS)
+    advice = table.advise(log, block_rows=150)
     shares = {row.layout: row.percent_scanned for row in advice.layouts}
     assert set(shares) == {CURRENT_LAYOUT, *LAYOUTS}
     assert advice.percent_needed <= shares[advice.best] < shares[CURRENT_LAYOUT]
@@ -58,23 +62,23 @@ def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, l
 
 
 def test_a_large_vector_is_split_however_few_values_it_is_spread_along(shipments: Make) -> None:
-    table = shipments()
+    table = shipments(rows=ROWS)
     often, once = (f"SELECT count(*) FROM shipments WHERE {what}" for what in ("k < 50", "mode = 'AIR'"))
-    report = table.optimize(Workload((Query(often, count=20), Query(once))), "sop", 200, num_features=1)
+    report = table.optimize(Workload((Query(often, count=20), Query(once))), "sop", 50, num_features=1)
     sizes = [row["count"] for row in table.frame().groupBy(F.input_file_name()).count().collect()]
     assert len(sizes) == report.files_after > 40
-    assert max(sizes) < 2 * 2 * 200
+    assert max(sizes) < 2 * 2 * 50
     scanned = table.replay(Workload((Query(once),))).queries[0]
     assert scanned.same_result
     assert scanned.rows_scanned < 0.4 * sum(sizes), "each file has few of the values"
 
 
 def test_value_sets_are_complete_where_each_file_has_one_value(spark: SparkSession, shipments: Make) -> None:
-    table = shipments()
+    table = shipments(rows=ROWS)
     queries = [Query(f"SELECT count(*) FROM shipments WHERE k % 30 = {rest}") for rest in range(30)]
-    table.optimize(Workload(tuple(queries)), "qdtree", block_rows=300)
+    table.optimize(Workload(tuple(queries)), "qdtree", block_rows=75)
     assert _known_sets(table, "30") == 1.0
-    added = spark.read.format("delta").load(table.source).where("k % 30 < 25").limit(3_000)
+    added = spark.read.format("delta").load(table.source).where("k % 30 < 25").limit(750)
     added.repartitionByRange(25, F.expr("k % 30")).write.format("delta").mode("append").save(table.source)
     table.index()
     assert table.status().files_indexed == len(opened(table).files)
@@ -90,63 +94,28 @@ def _known_sets(table: skipstone.Table, text: str) -> float:
     return float(found[0].known.mean())
 
 
-def test_only_blocks_of_several_pages_are_sorted(
-    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = shipments()
-    store = opened(table).store
-    assert load_layout(store, table.optimize(log, "zorder", block_rows=600).layout_id).sort == ()
-    monkeypatch.setattr("skipstone.actions.rewrite._PAGE_ROWS", 100)
-    sort = load_layout(store, table.optimize(log, "zorder", block_rows=600).layout_id).sort
-    assert sort
-    for place in range(len(opened(table).files)):
-        rows = opened(table).frame(np.array([place])).selectExpr(*sort)
-        assert rows.collect() == rows.orderBy(*rows.columns).collect()
-
-
 def test_blocks_do_not_span_horizontal_partitions(shipments: Make, log: Workload) -> None:
-    table = shipments()
+    table = shipments(rows=ROWS)
     before = hash_of(table.frame())
-    table.optimize(log, "sop", block_rows=400, partition_by="year(d)")
+    table.optimize(log, "sop", block_rows=100, partition_by="year(d)")
     assert hash_of(table.frame()) == before
     years = table.frame().selectExpr("_metadata.file_path AS file", "year(d) AS year").distinct()
     assert years.count() == years.select("file").distinct().count() > 2
 
 
-def test_a_commit_changes_no_data(spark: SparkSession, shipments: Make, log: Workload) -> None:
-    table = shipments()
-    table.optimize(log, "qdtree", block_rows=600)
-    newest = sorted(Path(table.source, "_delta_log").glob("*.json"))[-1].read_text()
-    assert '"dataChange":true' not in newest
-    assert '"dataChange":false' in newest
-    assert spark.sql(f"DESCRIBE HISTORY delta.`{table.source}`").count() == 2
-
-
-def test_deleted_rows_stay_deleted(spark: SparkSession, shipments: Make, log: Workload) -> None:
-    table = shipments()
-    spark.sql(
-        f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-    )
-    spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id % 10 = 0")
-    before = hash_of(table.frame())
-    assert before.rows == 10_800
-    table.optimize(log, "qdtree", block_rows=600)
-    assert hash_of(table.frame()) == before
-
-
 def test_a_parquet_directory_needs_an_output_or_a_conversion(
     shipments: Make, log: Workload, tmp_path: Path
 ) -> None:
-    table = shipments("parquet")
+    table = shipments("parquet", ROWS)
     before = hash_of(table.frame())
     with pytest.raises(skipstone.SkipstoneError, match="--output"):
-        table.optimize(log, "qdtree", block_rows=600)
-    table.optimize(log, "qdtree", block_rows=600, output=str(tmp_path / "copy"))
+        table.optimize(log, "qdtree", block_rows=150)
+    table.optimize(log, "qdtree", block_rows=150, output=str(tmp_path / "copy"))
     copy = skipstone.table(table.spark, f"copied={tmp_path / 'copy'}")
     assert hash_of(copy.frame()) == before == hash_of(table.frame())
     scan = copy.explain("SELECT * FROM copied WHERE mode = 'AIR' AND k < 50").scans[0]
     assert 0 < scan.files_read < scan.files_total
-    table.optimize(log, "qdtree", block_rows=600, convert=True)
+    table.optimize(log, "qdtree", block_rows=150, convert=True)
     assert opened(table).snapshot.format == "delta"
     assert hash_of(table.frame()) == before
 
@@ -167,38 +136,10 @@ def test_a_table_of_a_catalog_is_converted_with_its_entry_there(spark: SparkSess
         spark.sql("DROP TABLE IF EXISTS parts")
 
 
-@pytest.mark.parametrize(
-    ("sql", "sentence"),
-    [
-        ("SELECT * FROM shipments", "usable filter"),
-        ("SELECT 1", "No query of the log reads"),
-    ],
-)
-def test_a_log_that_says_nothing_is_refused(shipments: Make, sql: str, sentence: str) -> None:
-    table = shipments()
-    with pytest.raises(skipstone.SkipstoneError, match=sentence):
-        table.optimize(Workload((Query(sql),)), block_rows=600)
-    assert opened(table).snapshot.version == 0
-
-
-def test_a_table_smaller_than_two_blocks_is_refused(shipments: Make, log: Workload) -> None:
-    with pytest.raises(skipstone.SkipstoneError, match="less than two blocks"):
-        shipments().optimize(log, block_rows=10_000)
-
-
-def test_an_unknown_layout_is_refused(shipments: Make, log: Workload, tmp_path: Path) -> None:
-    table = shipments()
-    with pytest.raises(
-        skipstone.SkipstoneError, match="There is no layout spiral; choose one of auto, range"
-    ):
-        table.optimize(log, "spiral", block_rows=600, output=str(tmp_path / "copy"))
-    assert not (tmp_path / "copy").exists(), "nothing was copied in vain"
-
-
 def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workload) -> None:
-    table = shipments()
+    table = shipments(rows=ROWS)
     before = hash_of(table.frame())
-    report = table.optimize(log, "selforg", block_rows=600, layout_options={"curve": "hilbert"})
+    report = table.optimize(log, "selforg", block_rows=150, layout_options={"curve": "hilbert"})
     assert hash_of(table.frame()) == before
     record = load_layout(opened(table).store, report.layout_id)
     assert (record.strategy, record.parameters["curve"]) == ("selforg", "hilbert")
@@ -210,17 +151,154 @@ def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workl
         ("u", "selforg", "no curve u"),
     ):
         with pytest.raises(skipstone.SkipstoneError, match=sentence):
-            table.optimize(log, layout, block_rows=600, layout_options={"curve": curve})
+            table.optimize(log, layout, block_rows=150, layout_options={"curve": curve})
 
 
 def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(
     shipments: Make, log: Workload
 ) -> None:
-    table = shipments()
+    table = shipments(rows=ROWS)
     table.index(expressions=["attrs['courier']"], features=["weight > id"])
     pattern = Workload((*log.queries, Query("SELECT * FROM shipments WHERE CAST(raw AS STRING) LIKE '%77'")))
-    table.optimize(pattern, "range", block_rows=600)
+    table.optimize(pattern, "range", block_rows=150)
     status = table.status()
     assert "attrs['courier']" in status.expressions
     assert "weight > id" in status.features
     assert any("'77'" in feature for feature in status.features)
+
+
+def test_blocks_of_several_pages_are_sorted_and_others_are_not(
+    shipments: Make, log: Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shipments(rows=ROWS)
+    store = opened(table).store
+    once = load_layout(store, table.optimize(log, "zorder", block_rows=300).layout_id)
+    assert once is not None
+    assert once.group.sort == ()
+    monkeypatch.setattr("skipstone.actions.rewrite._PAGE_ROWS", 100)
+    again = load_layout(store, table.optimize(log, "zorder", block_rows=300).layout_id)
+    assert again is not None
+    sort = [key.sql for key in again.group.sort]
+    assert sort
+    for place in range(len(opened(table).files)):
+        rows = opened(table).frame(np.array([place])).selectExpr(*sort)
+        assert rows.collect() == rows.orderBy(*rows.columns).collect()
+
+
+def test_deleted_rows_stay_deleted(spark: SparkSession, shipments: Make, log: Workload) -> None:
+    table = shipments(rows=ROWS)
+    spark.sql(
+        f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    )
+    spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id % 10 = 0")
+    before = hash_of(table.frame())
+    assert before.rows == ROWS * 9 // 10
+    assert table.optimize(log, "qdtree", block_rows=300).rows == before.rows
+    assert hash_of(table.frame()) == before
+
+
+@pytest.fixture
+def small(spark: SparkSession, copied: Callable[..., Path]) -> Callable[[str], skipstone.Table]:
+    """Makes a table ``t`` of two files in a format."""
+
+    def make(format_: str) -> skipstone.Table:
+        rows = spark.range(0, 2_000, 1, 2).selectExpr("id", "pmod(xxhash64(id), 1000) AS k")
+        path = copied(f"small-{format_}", lambda path: rows.write.format(format_).save(str(path)))
+        return skipstone.table(spark, f"t={path}")
+
+    return make
+
+
+@pytest.mark.parametrize("target", ["in place", "output", "convert"])
+def test_what_cannot_be_laid_out_is_neither_written_nor_copied_nor_converted(
+    spark: SparkSession, small: Callable[[str], skipstone.Table], tmp_path: Path, target: str
+) -> None:
+    table = small("delta" if target == "in place" else "parquet")
+    copy = tmp_path / "copy"
+    where: dict[str, Any] = {"output": {"output": str(copy)}, "convert": {"convert": True}}.get(target, {})
+    refused: list[tuple[Workload | None, dict[str, Any], str]] = [
+        (Workload((Query("SELECT * FROM t"),)), {}, "usable filter"),
+        (Workload((Query("SELECT 1"),)), {}, "No query of the log reads"),
+        (Workload((Query("SELECT FROM WHERE"),)), {}, "No query of the log reads"),
+        (None, {}, "has no query log yet"),
+        (LOG, {"block_rows": 1_500}, "less than two blocks"),
+        (LOG, {"block_rows": -5}, "^block_rows must be a whole number from 1"),
+        (LOG, {"block_rows": 0}, "^block_rows must be"),
+        (LOG, {"num_features": "10"}, "^num_features must be"),
+        (LOG, {"partition_by": "nothing + 1"}, "nothing"),
+        (LOG, {"layout": "spiral"}, "There is no layout spiral; choose one of auto, range"),
+        (LOG, {"layout": "range", "layout_options": {"curve": "hilbert"}}, "is for the layout selforg"),
+    ]
+    for queries, options, said in refused:
+        with pytest.raises(skipstone.SkipstoneError, match=said):
+            table.optimize(queries, **{"block_rows": 200, **where, **options})
+    spark.conf.set("spark.databricks.delta.autoCompact.enabled", "true")
+    with pytest.raises(skipstone.SkipstoneError, match=r"autoCompact\.enabled.*unset it"):
+        table.optimize(LOG, "range", block_rows=200, **where)
+    assert not copy.exists()
+    assert opened(table).snapshot.version == (0 if target == "in place" else -1)
+    assert (Path(table.source) / "_delta_log").exists() == (target == "in place")
+
+
+def test_a_copy_whose_layout_fails_is_deleted_and_then_made_again(
+    small: Callable[[str], skipstone.Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = small("parquet")
+    output, rows = tmp_path / "deep" / "copy", hash_of(table.frame())
+    there: list[bool] = []
+
+    def fail(*_: object) -> None:
+        there.append((output / "_delta_log").exists())
+        raise skipstone.SkipstoneError("the rewrite has failed.")
+
+    monkeypatch.setattr(optimize, "rewrite_table", fail)
+    with pytest.raises(skipstone.SkipstoneError, match="the rewrite has failed"):
+        table.optimize(LOG, "range", block_rows=200, output=str(output))
+    assert there == [True]
+    assert not output.exists()
+    monkeypatch.undo()
+    report = table.optimize(LOG, "range", block_rows=200, output=str(output))
+    assert (report.percent_before, report.layout) == (100.0, "range")
+    copy = skipstone.table(table.spark, f"copied={output}")
+    assert hash_of(copy.frame()) == rows == hash_of(table.frame())
+    assert not (output / "_skipstone" / "being-written").exists()
+    (scan,) = copy.explain("SELECT * FROM copied WHERE k < 50").scans
+    assert 0 < scan.files_read < scan.files_total
+
+
+def test_a_table_with_renamed_columns_is_copied_and_laid_out(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "mapped")
+    spark.range(0, 2_000).selectExpr("id", "pmod(xxhash64(id), 1000) AS k").write.format("delta").option(
+        "delta.columnMapping.mode", "name"
+    ).save(path)
+    spark.sql(f"ALTER TABLE delta.`{path}` RENAME COLUMN k TO key")
+    table = skipstone.table(spark, f"mapped={path}")
+    log = Workload(tuple(Query(f"SELECT * FROM mapped WHERE key < {most}") for most in (50, 100)))
+    table.optimize(log, "range", block_rows=200, output=str(tmp_path / "copy"))
+    copy = skipstone.table(spark, f"copied={tmp_path / 'copy'}")
+    assert hash_of(copy.frame()) == hash_of(table.frame())
+    (scan,) = copy.explain("SELECT * FROM copied WHERE key < 50").scans
+    assert 0 < scan.files_read < scan.files_total
+
+
+def test_a_layout_that_is_worse_than_what_is_there_needs_force(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    rows = spark.range(0, 2_000).selectExpr("id", "pmod(xxhash64(id), 1000) AS k")
+    rows.repartitionByRange(20, "k").write.format("delta").save(path)
+    table = skipstone.table(spark, f"t={path}")
+    table.index()
+    with pytest.raises(skipstone.SkipstoneError) as caught:
+        table.optimize(LOG, "range", block_rows=1_000)
+    sentence = str(caught.value)
+    assert sentence.startswith(
+        "Nothing was written: by the layout range the log's queries would scan about 5"
+    )
+    assert "% of the rows instead of 1" in sentence
+    assert "--force (in Python force=True)" in sentence
+    assert opened(table).snapshot.version == 0
+    with pytest.raises(skipstone.SkipstoneError, match="Nothing was written: "):
+        table.optimize(LOG, "range", block_rows=1_000, output=str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+    report = table.optimize(LOG, "range", block_rows=1_000, force=True)
+    assert (report.layout, report.files_after, report.version) == ("range", 2, 1)
+    assert (report.percent_after or 0) > (report.percent_before or 0)
