@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
+
+import skipstone
 
 LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
@@ -49,9 +53,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
+def made_once(templates: Path) -> Templates:
     """Tables that are made once; tests get copies."""
-    return Templates(tmp_path_factory.mktemp("templates"))
+    return Templates(templates / "made-once")
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +90,34 @@ def _own_cost_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKIPSTONE_COSTS", str(tmp_path_factory.mktemp("costs")))
         yield
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tables lie that tests get copies of: files are copied in far less time than written."""
+    return tmp_path_factory.mktemp("templates")
+
+
+@pytest.fixture
+def copied(templates: Path, tmp_path: Path) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Copies what was made under a name, once for all tests, into the test's own directory."""
+
+    def copy(name: str, make: Callable[[Path], object]) -> Path:
+        if not (templates / name).exists():
+            make(templates / name)
+        # With the times of the files, for these are part of what statistics are about.
+        return shutil.copytree(templates / name, tmp_path / name)
+
+    return copy
+
+
+@pytest.fixture
+def shipments(spark: SparkSession, copied: Callable[..., Path]) -> Callable[..., skipstone.Table]:
+    """Makes a table of shuffled shipments."""
+
+    def make(format_: str = "delta", rows: int = ROWS) -> skipstone.Table:
+        name = f"shipments-{format_}-{rows}"
+        path = copied(name, lambda path: write_shipments(spark, path, format_, rows))
+        return skipstone.table(spark, f"shipments={path}")
+
+    return make

@@ -54,11 +54,11 @@ def table(spark: SparkSession, source: str) -> Table:
     """
     enable(spark)
     name, location = split_source(source)
-    found = Table(Source(Engine.of(spark), location, name))
+    opened = Source(Engine.of(spark), location, name)
     with bounded_wait(spark):
-        found._source.open()
-        found._source.bind()
-    return found
+        opened.open()
+        opened.bind()
+    return Table(opened)
 
 
 class Table:
@@ -94,7 +94,8 @@ class Table:
         """What is known about the table now; a notebook shows it even if that cannot be told."""
         try:
             return self.status().view().html()
-        except Exception as problem:
+        # Whatever fails, a notebook must still be able to show the object.
+        except Exception as problem:  # noqa: BLE001
             return View(repr(self), notes=(some_sentence_of(problem),)).html()
 
     def frame(self) -> DataFrame:
@@ -220,8 +221,8 @@ class Table:
         the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
         With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
         directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
-        on dates. ``layout_options`` are those that only the chosen layout has, such as ``{"curve": "hilbert"}``
-        of ``selforg``.
+        on dates. ``layout_options`` are those that only the chosen layout has, such as
+        ``{"curve": "hilbert"}`` of ``selforg``.
 
         A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
         Nothing is written before all that can be known to fail is checked, and a new table whose layout fails

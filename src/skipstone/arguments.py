@@ -38,6 +38,7 @@ class Range:
 
 
 _MANY = 10**12
+_LONGEST_SHOWN = 60
 _DAYS = 100_000
 NUMBERS = {
     # analyze, advise and optimize
@@ -103,4 +104,4 @@ def _shown(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python shows no integer of thousands of digits
         return "far beyond that"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."

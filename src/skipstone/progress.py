@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, Self
 
 from skipstone.cancel import Cancel
 
@@ -79,7 +79,7 @@ class Steps:
         if (report := self.step(name)) is not None:
             report(what, 0, 1)
 
-    def __enter__(self) -> Steps:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, failure: object, *_: object) -> None:

@@ -94,7 +94,11 @@ def problem_of(path: str, found: Lying, look: Callable[[str], Lying]) -> str:
         return f"{path} is an Iceberg table; {_NEEDS}."
     if files := found.files():
         return _other_files(path, files)
-    folders = found.folders()
+    return _folders_problem(path, found.folders(), look)
+
+
+def _folders_problem(path: str, folders: list[str], look: Callable[[str], Lying]) -> str:
+    """The same for a directory of nothing but directories."""
     if any("=" in name for name in folders):
         return ""
     tables = [name for name in folders[:_MOST_LOOKED_INTO] if look(name).is_table()]

@@ -123,44 +123,6 @@ def test_a_commit_changes_no_data(spark: SparkSession, shipments: Make, log: Wor
     assert spark.sql(f"DESCRIBE HISTORY delta.`{table.source}`").count() == 2
 
 
-def test_appended_rows_are_read_then_laid_out_alone(
-    spark: SparkSession, shipments: Make, log: Workload
-) -> None:
-    table = shipments()
-    table.optimize(log, "sop", block_rows=600)
-    laid_out = set(opened(table).files.paths)
-    table.frame().limit(100).write.format("delta").mode("append").save(table.source)
-    assert not table.optimize_new().layout_id
-    more = spark.read.format("delta").load(table.source).limit(2_000)
-    more.write.format("delta").mode("append").save(table.source)
-    before = hash_of(table.frame())
-    assert table.optimize_new().layout_id
-    assert hash_of(table.frame()) == before
-    assert len(laid_out & set(opened(table).files.paths)) > len(laid_out) // 2
-
-
-def test_new_rows_are_laid_out_one_partition_of_the_table_at_a_time(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    rows = "SELECT id, pmod(xxhash64(id), 1000) AS k, id % 2 AS p FROM range(0, {}, 1, 2)"
-    path = str(tmp_path / "parted")
-    spark.sql(rows.format(6_000)).write.format("delta").partitionBy("p").save(path)
-    table = skipstone.table(spark, f"parted={path}")
-    log = Workload(tuple(Query(f"SELECT * FROM parted WHERE k < {most}") for most in (50, 100)))
-    table.optimize(log, "range", block_rows=300)
-    even = {name for name in opened(table).files.paths if "p=0" in name}
-    for rows_added, parts in ((2_000, "p = 1"), (100, "p = 0")):
-        added = spark.sql(rows.format(2 * rows_added)).where(parts)
-        added.write.format("delta").mode("append").save(path)
-    before = hash_of(table.frame())
-    report = table.optimize_new()
-    assert report.rows == 2_000
-    assert hash_of(table.frame()) == before
-    after = opened(table).files.paths
-    assert even < {name for name in after if "p=0" in name}
-    assert "awaited" in table.optimize_new().reason
-
-
 def test_deleted_rows_stay_deleted(spark: SparkSession, shipments: Make, log: Workload) -> None:
     table = shipments()
     spark.sql(
@@ -204,34 +166,6 @@ def test_a_table_of_a_catalog_is_converted_with_its_entry_there(spark: SparkSess
         assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3_001
     finally:
         spark.sql("DROP TABLE IF EXISTS parts")
-
-
-def test_a_directory_with_files_that_spark_does_not_read_is_not_converted(
-    shipments: Make, log: Workload
-) -> None:
-    table = shipments("parquet")
-    before = hash_of(table.frame())
-    aside = Path(table.source) / "aside"
-    aside.mkdir()
-    some = next(Path(table.source).glob("*.parquet"))
-    shutil.copy(some, aside / "part-of-another.parquet")
-    assert hash_of(table.frame()) == before
-    with pytest.raises(skipstone.SkipstoneError, match=r"belong to it \(aside/part-of-another.parquet\)"):
-        table.optimize(log, "qdtree", block_rows=600, convert=True)
-    assert not (Path(table.source) / "_delta_log").exists()
-    assert hash_of(table.frame()) == before
-
-
-def test_a_directory_with_odd_names_is_converted(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "odd`name"
-    odd = spark.range(3_000).selectExpr("id", "CAST(id % 2 AS INT) AS `p``q`")
-    odd.write.partitionBy("p`q").parquet(str(path))
-    table = skipstone.table(spark, f"odd={path}")
-    before = hash_of(table.frame())
-    queries = Workload((Query("SELECT * FROM odd WHERE id < 100"),))
-    table.optimize(queries, "range", block_rows=300, convert=True)
-    assert opened(table).snapshot.format == "delta"
-    assert hash_of(table.frame()) == before
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,6 @@ def test_every_setting_of_the_reader_is_on_the_page_of_settings() -> None:
     found = re.search(r"NAMES = \{(.*?)\};", source, re.DOTALL)
     assert found
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    names = re.findall(r'"(spark\.[\w.]+)"', found)
+    names = re.findall(r'"(spark\.[\w.]+)"', found[1])
     assert len(names) > 5
     assert [name for name in names if f"`{name}`" not in page] == []

@@ -188,3 +188,9 @@ def test_a_condition_of_too_many_parts_is_not_judged_and_says_so() -> None:
     result = prune(Or(tuple(map(branch, range(4000)))), known_blocks(features=0))
     assert not result.skip.any()
     assert [unused.code.name for unused in result.unused] == ["TOO_COMPLEX"]
+
+
+def test_a_budget_counts_what_is_taken_and_refuses_what_is_more_than_is_left() -> None:
+    budget = Budget(10)
+    assert [budget.take(steps) for steps in (6, 5, 4, 1, 0)] == [True, False, True, False, True]
+    assert (budget.left, budget.refused) == (0, True)

@@ -33,8 +33,9 @@ def flags(mask: Mask, size: int) -> list[bool]:
 
 def may_match(allowed: AllowedValues, block: tuple[Value, ...]) -> bool:
     """Whether a value between the least and the greatest, or NULL or NaN if there, is allowed."""
-    ordinary = [value for value in block if isinstance(value, float) and not math.isnan(value)]
-    if (None in block and allowed.null) or (any(value != value for value in block) and allowed.nan):
+    numbers = [value for value in block if isinstance(value, float)]
+    ordinary = [value for value in numbers if not math.isnan(value)]
+    if (None in block and allowed.null) or (any(map(math.isnan, numbers)) and allowed.nan):
         return True
     if not ordinary:
         return False

@@ -217,3 +217,11 @@ def test_a_branch_is_judged_by_a_value_set_together_with_what_holds_outside() ->
     either = Or((Match("contains", S, "b"), compare("=", I, 99)))
     assert skipped(either, blocks) == [False, False]
     assert skipped(And((Match("contains", S, "a"), either)), blocks) == [True, False]
+
+
+def test_a_feature_over_a_branch_and_what_holds_outside_is_used() -> None:
+    both = And((compare("=", I, 1), compare("=", J, 2)))
+    rows: list[list[dict[Column, object]]] = [[{I: 1, J: 3, K: 5}, {I: 0, J: 2, K: 5}], [{I: 1, J: 2, K: 5}]]
+    blocks = block_set(rows, [I, J, K], features=[both])
+    filter_ = And((Or((compare("=", I, 1), compare("=", K, 99))), compare("=", J, 2)))
+    assert skipped(filter_, blocks) == [True, False]

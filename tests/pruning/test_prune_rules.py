@@ -189,3 +189,13 @@ def test_kept_statistics_of_an_expression_are_used_before_those_of_its_parts() -
     total = Call("add", (I, J), INT)
     blocks = block_set([[{I: 0, J: 9}, {I: 9, J: 0}]], [I, J, total])
     assert skipped(compare("=", total, 3), blocks) == [True]
+
+
+def test_a_block_that_two_conditions_rule_out_has_the_first_reason() -> None:
+    blocks = block_set([[{I: 1, S: "a"}], [{I: 9, S: "a"}], [{I: 9, S: "x"}]], [I, S])
+    result = prune(And((compare(">", I, 5), compare("=", S, "x"), compare(">=", I, 4))), blocks)
+    assert result.skip.tolist() == [True, True, False]
+    codes = [result.why(block).code.name for block in range(3)]
+    assert codes == ["MIN_MAX", "MIN_MAX", "ROWS_MIGHT_MATCH"]
+    assert result.why(0).predicate in (compare(">", I, 5), compare(">=", I, 4))
+    assert result.why(1).predicate == compare("=", S, "x")

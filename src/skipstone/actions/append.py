@@ -68,7 +68,8 @@ class Append:
             seconds = (context.clock() - started).total_seconds()
             with steps:
                 return self._follow_up(context, placed, seconds, steps)
-        except Exception as problem:
+        # The rows are in the table, and whoever sees an append fail appends them again.
+        except Exception as problem:  # noqa: BLE001
             reason = some_sentence_of(problem).rstrip(".")
             LOG.warning("The rows were appended, but not laid out: %s.", reason)
             return Decision(context.clock().isoformat(), False, "FAILED", reason)
@@ -105,9 +106,9 @@ def _proven_layout(context: Context, policy: Policy) -> LayoutRecord | None:
     try:
         context.table.refresh()
         return read_table_state(context, policy).proven
-    except Exception as problem:
+    # Neither the log nor the catalog may keep rows out of the table.
+    except Exception as problem:  # noqa: BLE001
         context.cancel.check()
-        # Neither the log nor the catalog may keep rows out of the table.
         LOG.warning("Rows are appended as they come: %s", some_sentence_of(problem))
         return None
 
@@ -117,7 +118,8 @@ def _bind(context: Context) -> None:
     try:
         with shielded(context.engine.spark):
             context.source.bind()
-    except Exception as problem:
+    # The rows are in the table: an error here would have them appended again.
+    except Exception as problem:  # noqa: BLE001
         LOG.warning(
             "The rows were appended, but queries by name do not see them: %s", some_sentence_of(problem)
         )

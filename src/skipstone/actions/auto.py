@@ -159,7 +159,7 @@ class _Considering:
         costs = gather_costs(context.table, context.table.all_places, self.model, entries)
         drifts = self.state.layouts.drifts
         places = drifted_files(context.snapshot.files, drifts, merged_entries(entries), costs, policy)
-        if len(places) < 2:
+        if len(places) <= 1:
             sentence = (
                 f"{found.verdict.sentence}; old data stays although the queries have changed, for no two "
                 f"files of theirs are read and fit into a step of {policy.step_bytes / 1e6:,.1f} MB"

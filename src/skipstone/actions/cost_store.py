@@ -62,7 +62,7 @@ def save_model(engine: Engine, model: CostModel) -> Path:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(model.to_json(), file)
-            os.replace(scratch, path)
+            Path(scratch).replace(path)
         except BaseException:
             Path(scratch).unlink(missing_ok=True)
             raise
@@ -78,5 +78,6 @@ def remember(engine: Engine, observations: Sequence[Observation]) -> None:
     """Refresh the model by what was just seen; work that is done never fails over this."""
     try:
         save_model(engine, load_model(engine).refreshed(observations))
-    except Exception as problem:
+    # The rewrite itself has succeeded.
+    except Exception as problem:  # noqa: BLE001
         LOG.warning("The cost of this rewrite was not remembered: %s", some_sentence_of(problem))

@@ -99,19 +99,21 @@ class Index:
         except SkipstoneError:
             if not self.rebuild:  # which puts another catalog in the place of an unreadable one
                 raise
-        tracked = _what_to_track(table, self)
-        todo = table.all_places if self.rebuild else _missing(table, tracked)
+        # Another action may read a newer catalog meanwhile; this run goes by the one that it began with.
+        catalog = table.catalog
+        tracked = _what_to_track(table, catalog, self)
+        todo = table.all_places if self.rebuild else _missing(table, catalog, tracked)
         rows = 0
         if len(todo):
             with context.steps(len(todo), _STEPS) as steps:
                 scans = scans_of(tracked.expressions)
                 progress = steps.step("scanning")
                 with context.engine.watch(progress, "indexing blocks", scans, len(todo)):
-                    blocks = compute(table, todo, tracked, _known_values(table.catalog))
+                    blocks = compute(table, todo, tracked, _known_values(catalog))
                 rows = int(blocks.rows.sum())
                 found = _segment(table, todo, tracked, blocks, started.isoformat())
                 steps.begin("publishing", "publishing statistics")
-                self._publish(table, found, stored)
+                self._publish(table, catalog, found, stored)
         else:
             context.report("finding what to track", len(table.files), len(table.files))
         return IndexReport(
@@ -126,27 +128,26 @@ class Index:
             seconds=(context.clock() - started).total_seconds(),
         )
 
-    def _publish(self, table: OpenTable, found: Segment, stored: Sequence[str]) -> None:
+    def _publish(self, table: OpenTable, catalog: Catalog, found: Segment, stored: Sequence[str]) -> None:
         """Put what was found beside, or in the place of, what was ``stored`` when the run began."""
-        catalog = table.catalog
         parts = by_layout(found, catalog)
         if self.rebuild:
             replace_segments(table.store, stored, compact(catalog, parts, table.files.paths, found.created))
         elif any(part.layout for part in parts):
             replace_segments(table.store, catalog.names, compact(catalog, parts, None, found.created))
         else:
-            _add(table, found)
+            _add(table, catalog, found)
         table.refresh()
 
 
 def index_laid_out(context: Context, places: Counts, layout: str, created: str) -> None:
     """Index files that were written by a layout of this table: with all that was ever asked for."""
-    table = context.table
-    tracked = _what_to_track(table, Index())
-    blocks = compute(table, places, tracked, _known_values(table.catalog))
+    table, catalog = context.table, context.catalog
+    tracked = _what_to_track(table, catalog, Index())
+    blocks = compute(table, places, tracked, _known_values(catalog))
     found = _segment(table, places, tracked, blocks, created)
     context.cancel.check()
-    _add(table, replace(found, layout=layout))
+    _add(table, catalog, replace(found, layout=layout))
     table.refresh()
 
 
@@ -157,12 +158,11 @@ def _segment(
     return Segment(table.files.some(places), blocks, settings, created, tracked.texts)
 
 
-def _add(table: OpenTable, found: Segment) -> None:
+def _add(table: OpenTable, catalog: Catalog, found: Segment) -> None:
     """Publish what was found; once many segments have gathered, few take the place of all.
 
-    The catalog is as it was read before: whatever others have published since is left alone.
+    ``catalog`` is as it was read before: whatever others have published since is left alone.
     """
-    catalog = table.catalog
     if len(catalog.names) >= _MOST_SEGMENTS:
         few = compact(catalog, [found], table.files.paths, found.created)
         if 2 * len(few) <= len(catalog.names):
@@ -181,7 +181,7 @@ def _known_values(catalog: Catalog) -> dict[Expr, tuple[Value, ...]]:
     }
 
 
-def _what_to_track(table: OpenTable, asked: Index) -> TrackedSet:
+def _what_to_track(table: OpenTable, catalog: Catalog, asked: Index) -> TrackedSet:
     """The columns, what is asked for now, and what earlier runs were asked for."""
     expressions, features = (tuple(dict.fromkeys(texts)) for texts in (asked.expressions, asked.features))
     tracked = TrackedSet(tracked_columns(table.snapshot.schema)).with_more(
@@ -189,7 +189,7 @@ def _what_to_track(table: OpenTable, asked: Index) -> TrackedSet:
     )
     if asked.rebuild:
         return tracked
-    before = _still_asked(table.catalog, set(table.files.paths))
+    before = _still_asked(catalog, set(table.files.paths))
     texts = _others((text for segment in before for text in segment.texts.values()), expressions)
     conditions = _others((f.text for segment in before for f in segment.blocks.features), features)
     earlier = still_tracked(table, texts, conditions)
@@ -212,9 +212,9 @@ def _others(texts: Iterable[str], asked: Sequence[str]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text not in asked]
 
 
-def _missing(table: OpenTable, tracked: TrackedSet) -> Counts:
+def _missing(table: OpenTable, catalog: Catalog, tracked: TrackedSet) -> Counts:
     """Places of the files with no entry that counts now, or with one that lacks what is asked for."""
-    catalog, asked, wanted = table.catalog, set(tracked.texts), set(tracked.features)
+    asked, wanted = set(tracked.texts), set(tracked.features)
     complete = np.array(
         [
             asked <= set(segment.blocks.statistics) and wanted <= set(segment.blocks.features)

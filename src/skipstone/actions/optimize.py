@@ -59,7 +59,8 @@ class Optimize:
         elif not context.snapshot.is_delta:
             raise SkipstoneError(
                 f"{context.snapshot.root} is a directory of Parquet files, which cannot be replaced in one "
-                "step; give --output for a new Delta table, or --convert to make this one a Delta table first."
+                "step; give --output for a new Delta table, or --convert to make this one a Delta table "
+                "first."
             )
         else:
             Rewriting(context.table)  # refuses tables that must not be rewritten

@@ -107,7 +107,7 @@ class OptimizeNew:
         return choose_layout(context, record.strategy, request)
 
     def _awaited(self, waiting: Sequence[_Waiting], record: LayoutRecord) -> str:
-        where = "" if len(waiting) < 2 else f" in {len(waiting):,} partitions"
+        where = "" if len(waiting) <= 1 else f" in {len(waiting):,} partitions"
         return (
             f"only {sum(part.rows for part in waiting):,} rows lie outside the layout{where}; "
             f"{self.blocks_worth:g} blocks of {record.block_rows:,} rows are awaited"

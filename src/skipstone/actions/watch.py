@@ -103,7 +103,8 @@ class Watch:
             self._idle = 0
             decision = self._decide()
             self._seen = version
-        except Exception as problem:
+        # A table that cannot be read now may be readable at the next look.
+        except Exception as problem:  # noqa: BLE001
             LOG.warning("The table was not looked at: %s", some_sentence_of(problem))
             return None
         self._report(decision)

@@ -37,8 +37,8 @@ def logged_workload(context: Context, queries: Workload | None) -> LoggedWorkloa
     if not scans:
         raise SkipstoneError(
             left_out
-            or f"{context.source.location} has no query log yet: give a query file, import one with skipstone "
-            "log import, or record queries with skipstone.enable(spark, log=True)."
+            or f"{context.source.location} has no query log yet: give a query file, import one with "
+            "skipstone log import, or record queries with skipstone.enable(spark, log=True)."
         )
     return LoggedWorkload(filters_of(scans))
 

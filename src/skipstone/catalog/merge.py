@@ -6,6 +6,7 @@ newer one has the statistics that were asked for last.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -139,7 +140,7 @@ def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | N
 
 def _key(value: Value) -> object:
     """NaN is one value, though no NaN equals another; its key is no value of any type."""
-    return _NAN if isinstance(value, float) and value != value else value
+    return _NAN if isinstance(value, float) and math.isnan(value) else value
 
 
 def _move_bit(source: Words, old: int, target: Words, new: int) -> None:

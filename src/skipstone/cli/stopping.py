@@ -78,7 +78,7 @@ class Stop:
         asker.f_trace = self._back
         sys.settrace(lambda *_: None)
 
-    def _back(self, frame: FrameType, event: str, argument: object) -> NoReturn:
+    def _back(self, frame: FrameType, _event: str, _argument: object) -> NoReturn:
         """Python calls this when the question to the JVM has ended."""
         sys.settrace(None)
         frame.f_trace = None

@@ -123,8 +123,10 @@ class Advice(Viewed):
     def __str__(self) -> str:
         lines = [
             self._heading(),
-            f"{'layout':<14} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
-            f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}",
+            (
+                f"{'layout':<14} {'% scanned':>9} {'blocks':>7} {'MB read':>9} {'MB saved':>9} {'read s':>8} "
+                f"{'saved s':>8} {'rewrite s':>9}  {'pays after':<20} {'fit s':>6}"
+            ),
         ]
         lines += [_line(row) for row in self.layouts]
         lines.append(f"{'needed':<14} {self.percent_needed:>9.2f}")

@@ -121,7 +121,7 @@ def _corrected(
 ) -> Scanned:
     found = _read(view.filters, blocks(numbers, sample))
     share = found.share / max(len(sample), 1)
-    if sample.scale <= 1.0 or len(sample) < 2:
+    if sample.scale <= 1.0 or len(sample) <= 1:
         return Scanned(share, found.blocks)
     # The heaviest queries stand for the others.
     chosen = np.sort(np.argsort(-view.weights, kind="stable")[:MOST_CORRECTED])
@@ -173,7 +173,7 @@ def observed_days(times: Sequence[datetime | None]) -> float | None:
     3.0
     """
     known = sorted(time.timestamp() for time in times if time is not None)
-    if len(known) < 2 or known[-1] <= known[0]:
+    if len(known) <= 1 or known[-1] <= known[0]:
         return None
     span = timedelta(seconds=known[-1] - known[0])
     return span.total_seconds() / _SECONDS_A_DAY * len(known) / (len(known) - 1)

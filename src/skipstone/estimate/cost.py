@@ -53,6 +53,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 MOST_OBSERVATIONS = 64
 FORMAT = 3
+_ZERO = 1e-12
 _DECAY = 0.97
 """How much less each observation weighs than the next newer one."""
 _CONTROLLED = 1e-5
@@ -168,18 +169,19 @@ class Coefficients:
 
     def rewrite_seconds(self, features: RewriteFeatures) -> float:
         """How long a rewrite takes."""
-        return float(np.dot(features.terms(), self._named(_REWRITE)))
+        return float(np.dot(features.terms(), self.values_of(_REWRITE)))
 
     def read_seconds(self, extent: Extent, files: float) -> float:
         """How long reading takes, besides what any query takes: that is never saved by skipping."""
-        return float(np.dot(_read_terms(extent, files), self._named(_READ)[1:]))
+        return float(np.dot(_read_terms(extent, files), self.values_of(_READ)[1:]))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Coefficients:
         """Read stored coefficients."""
         return cls(**{field.name: _amount(data[field.name]) for field in fields(cls)})
 
-    def _named(self, names: Sequence[str]) -> Floats:
+    def values_of(self, names: Sequence[str]) -> Floats:
+        """Some of the coefficients, by name."""
         return np.array([getattr(self, name) for name in names])
 
 
@@ -205,7 +207,7 @@ def fit(observations: Sequence[Observation], prior: Coefficients, pull: float = 
     for kind, names in (("rewrite", _REWRITE), ("read", _READ)):
         seen = [observation for observation in observations if observation.kind == kind]
         terms, seconds = [item.terms for item in seen], [item.seconds for item in seen]
-        values = _fit(terms, seconds, prior._named(names), pull)
+        values = _fit(terms, seconds, prior.values_of(names), pull)
         found.update(zip(names, values.tolist(), strict=True))
     return Coefficients(**found)
 
@@ -246,7 +248,7 @@ def _non_negative(matrix: Floats, target: Floats) -> Floats:
             falling = free & (tried <= 0)
             step = float((found[falling] / np.maximum(found[falling] - tried[falling], 1e-300)).min())
             found = found + step * (tried - found)
-            free &= found > 1e-12
+            free &= found > _ZERO
             if not free.any():
                 tried = np.zeros(size)
                 break
@@ -270,18 +272,18 @@ class CostModel:
 
     def calibrated(self, observations: Sequence[Observation]) -> CostModel:
         """The model after more was measured in a controlled way."""
-        together = self._with(observations)
+        together = self.newest_with(observations)
         base = fit(together, DEFAULT)
         return CostModel(base, "calibrated", together, base)
 
     def refreshed(self, observations: Sequence[Observation]) -> CostModel:
         """The model after more was seen in daily use."""
         daily = self if self.source == "refreshed" else CostModel()
-        together = daily._with(observations)
+        together = daily.newest_with(observations)
         return CostModel(fit(together, self.base, _AS_IT_COMES), "refreshed", together, self.base)
 
-    def _with(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
-        """Of each kind the newest observations."""
+    def newest_with(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
+        """Of each kind the newest observations, these among them."""
         every = (*self.observations, *observations)
         kept = [[each for each in every if each.kind == kind] for kind in ("rewrite", "read")]
         return tuple(each for some in kept for each in some[-MOST_OBSERVATIONS:])

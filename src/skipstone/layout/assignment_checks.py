@@ -84,7 +84,7 @@ def check_vectors(features: Sequence[Expr], vectors: Words) -> None:
     for feature in features:
         check_predicate(feature)
     words = (len(features) + 63) // 64
-    fits = vectors.dtype == np.uint64 and vectors.ndim == 2 and vectors.shape[1] == words
+    fits = vectors.dtype == np.uint64 and vectors.shape[1:] == (words,)
     require(fits, f"vectors of {len(features)} features have {words} words")
     whole = np.ascontiguousarray(vectors).view(np.dtype((np.void, 8 * words))).reshape(-1)
     distinct = len(np.unique(vectors[:, 0] if words == 1 else whole))

@@ -7,7 +7,8 @@ only when all their branches are about the column. Cost: queries * columns * a f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from skipstone.layout.formulas import holds
 from skipstone.layout.sample import Formula, Sample, WorkloadView
@@ -19,7 +20,7 @@ __all__ = ["atoms_of", "most_filtered", "sort_keys", "subjects"]
 _ROWS = 4_000
 
 
-def subjects(sample: Sample, queries: WorkloadView, used: Set[int] | None = None) -> dict[int, Expr]:
+def subjects(sample: Sample, queries: WorkloadView, used: AbstractSet[int] | None = None) -> dict[int, Expr]:
     """Atoms that are about exactly one of the sample's columns or expressions, and which that is.
 
     ``month(d) = 3`` is about ``month(d)`` where the sample has it, and not about ``d``. With ``used`` only

@@ -58,9 +58,10 @@ class Conjunctions:
     def skipped(self, vanished: Bits) -> Bits:
         """Which conjunctions cannot hold, for (atoms, situations): an array (conjunctions, situations)."""
         never = np.zeros((1, vanished.shape[1]), np.bool_)
-        return self._judge(np.concatenate([vanished, never, ~never]))
+        return self.judge(np.concatenate([vanished, never, ~never]))
 
-    def _judge(self, vanished: Bits) -> Bits:
+    def judge(self, vanished: Bits) -> Bits:
+        """The same, for atoms that are followed by one that never and one that always vanishes."""
         out: Bits = np.zeros((len(self), vanished.shape[1]), np.bool_)
         for place in range(self.atoms.shape[1]):
             column = self.atoms[:, place]
@@ -70,7 +71,7 @@ class Conjunctions:
             elif len(busy):
                 out[busy] |= vanished[column[busy]]
         if self.branches is not None and len(self.owner):
-            gone = np.logical_and.reduceat(self.branches._judge(vanished), self.first, axis=0)
+            gone = np.logical_and.reduceat(self.branches.judge(vanished), self.first, axis=0)
             starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
             out[self.owner[starts]] |= np.logical_or.reduceat(gone, starts, axis=0)
         return out

@@ -144,7 +144,7 @@ def _gathered(
 
 def _along(curve: Curve, shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
     """All cells in the order of the curve; NULL lies beside the lowest bucket."""
-    finest = max(1, max(int(buckets - 2).bit_length() for buckets in shape))
+    finest = max(1, *(int(buckets - 2).bit_length() for buckets in shape))
     bits = affordable_bits(finest, len(shape))
     cells = np.stack(np.unravel_index(np.arange(int(np.prod(shape))), shape), axis=1).astype(np.int64)
     values = np.array([buckets - 1 for buckets in shape], np.int64)

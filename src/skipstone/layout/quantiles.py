@@ -33,7 +33,7 @@ def bounds(column: Ranked, buckets: int) -> tuple[Value, ...]:
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.array))
     if column.has_nan:
         counts = counts[:-1]
-    if not len(counts) or buckets < 2:
+    if not len(counts) or buckets <= 1:
         return ()
     before = np.cumsum(counts) - counts
     if len(counts) <= buckets:

@@ -18,7 +18,8 @@ operations.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +117,7 @@ def _with(formula: Formula, filter_: Expr, numbers: dict[Expr, int]) -> Formula:
     return ("and", (formula, *more)) if more else formula
 
 
-def _subjects(sample: Sample, queries: WorkloadView, used: Set[int]) -> list[_Subject]:
+def _subjects(sample: Sample, queries: WorkloadView, used: AbstractSet[int]) -> list[_Subject]:
     about: dict[Expr, list[int]] = {}
     for atom, key in subjects(sample, queries, used).items():
         about.setdefault(key, []).append(atom)

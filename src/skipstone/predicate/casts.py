@@ -16,6 +16,8 @@ from skipstone.predicate.types import Kind, Type
 __all__ = ["cast"]
 
 MICROS_PER_DAY = 86_400_000_000
+_MOST_DIGITS = 17
+"""Of a double."""
 
 
 def cast(call: Call, value: Any) -> Value:
@@ -39,7 +41,7 @@ def _exact_float(value: Any, target: Type) -> Value:
     return number
 
 
-def _ntz(days: Any, target: Type) -> Value:
+def _ntz(days: Any, _to: Type) -> Value:
     micros = days * MICROS_PER_DAY
     if abs(micros) >= 1 << 63:
         raise NotEvaluable("overflow")
@@ -53,18 +55,18 @@ _RULES: tuple[_Rule, ...] = (
     (INTEGRAL, INTEGRAL, fit),
     (INTEGRAL, frozenset({Kind.DECIMAL}), lambda v, to: fit_decimal(EXACT.create_decimal(v), to)),
     (INTEGRAL, _REAL, _exact_float),
-    (INTEGRAL, _STRING, lambda v, to: str(v)),
+    (INTEGRAL, _STRING, lambda v, _: str(v)),
     (frozenset({Kind.DECIMAL}), frozenset({Kind.DECIMAL}), fit_decimal),
     (frozenset({Kind.DECIMAL}), _REAL, lambda v, to: _exact_float(_not_long(v), to)),
-    (frozenset({Kind.FLOAT}), frozenset({Kind.DOUBLE}), lambda v, to: v),
-    (frozenset({Kind.BOOLEAN}), _STRING, lambda v, to: "true" if v else "false"),
+    (frozenset({Kind.FLOAT}), frozenset({Kind.DOUBLE}), lambda v, _: v),
+    (frozenset({Kind.BOOLEAN}), _STRING, lambda v, _: "true" if v else "false"),
     (frozenset({Kind.DATE}), frozenset({Kind.TIMESTAMP_NTZ}), _ntz),
-    (frozenset({Kind.TIMESTAMP_NTZ}), frozenset({Kind.DATE}), lambda v, to: v // MICROS_PER_DAY),
+    (frozenset({Kind.TIMESTAMP_NTZ}), frozenset({Kind.DATE}), lambda v, _: v // MICROS_PER_DAY),
 )
 
 
 def _not_long(value: Decimal) -> Decimal:
     """Exactly representable decimals are short; refusing long ones keeps the check trivial."""
-    if len(value.as_tuple().digits) > 17:
+    if len(value.as_tuple().digits) > _MOST_DIGITS:
         raise NotEvaluable("inexact")
     return value

@@ -96,7 +96,7 @@ def _read(obj: Any) -> Expr:
         case ["comparison", "=" | "<" | "<=" | ">" | ">=" | "<=>" as op, left, right]:
             return Comparison(op, _read(left), _read(right))
         case ["in", arg, [*values]]:
-            return In(_read(arg), tuple(cast(Literal, _read(["literal", *value[1:]])) for value in values))
+            return In(_read(arg), tuple(cast("Literal", _read(["literal", *value[1:]])) for value in values))
         case ["is_null", arg]:
             return IsNull(_read(arg))
         case ["like", arg, pattern, escape]:
@@ -110,7 +110,7 @@ def _read(obj: Any) -> Expr:
         case ["not", arg]:
             return Not(_read(arg))
         case ["opaque", text, code, [*columns], type_]:
-            read = tuple(cast(Column, _read(["column", *column[1:]])) for column in columns)
+            read = tuple(cast("Column", _read(["column", *column[1:]])) for column in columns)
             return Opaque(_str(text), _str(code), read, _read_type(type_))
     raise ValueError("unknown node")
 

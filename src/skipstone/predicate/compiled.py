@@ -41,6 +41,7 @@ UNKNOWN = -1
 """The number of expressions with an opaque part."""
 _MOST_PINNED = 64
 _numbers: dict[Expr, int] = {}
+_MOST_NUMBERS = 200_000
 _next_number = itertools.count()
 
 # What a comparison of two expressions, being TRUE, says about the other comparisons of the same two.
@@ -97,7 +98,7 @@ def _number_of(expr: Expr) -> int:
     """A number that only this expression has; UNKNOWN for one with opaque parts."""
     found = _numbers.get(expr)
     if found is None:
-        if len(_numbers) > 200_000:
+        if len(_numbers) > _MOST_NUMBERS:
             # Old numbers are never given again, so what was compiled with them merely stops matching.
             _numbers.clear()
         found = UNKNOWN if is_opaque(expr) else next(_next_number)

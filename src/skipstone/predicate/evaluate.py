@@ -15,6 +15,7 @@ A row may also give the value of a whole call, such as ``month(d)``, in place of
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -73,7 +74,7 @@ def comparable(left: Type, right: Type) -> bool:
 def order_key(value: Any) -> Any:
     """What Python should compare in place of the value to get Spark's order and equality."""
     if isinstance(value, float):
-        return (1, 0.0) if value != value else (0, value)
+        return (1, 0.0) if math.isnan(value) else (0, value)
     return value
 
 
@@ -118,7 +119,7 @@ def _if(expr: Call, row: Row) -> Value:
 
 def _case_when(expr: Call, row: Row) -> Value:
     branches = expr.args
-    while len(branches) >= 2:
+    while len(branches) > 1:
         if evaluate(branches[0], row) is True:
             return evaluate(branches[1], row)
         branches = branches[2:]
@@ -149,7 +150,7 @@ def _in(expr: In, row: Row) -> Value:
             raise NotEvaluable("types without a common order")
         elif order_key(literal.value) == key:
             return True
-    if has_null and value != value:
+    if has_null and isinstance(value, float) and math.isnan(value):
         # Spark's InSet answers FALSE here when interpreted and NULL when compiled.
         raise NotEvaluable("NaN IN (..., NULL)")
     return None if has_null else False
@@ -220,7 +221,7 @@ def _not(expr: Not, row: Row) -> Value:
     return None if value is None else not value
 
 
-def _opaque(expr: Opaque, row: Row) -> Value:
+def _opaque(expr: Opaque, _row: Row) -> Value:
     raise NotEvaluable(expr.text)
 
 
@@ -231,7 +232,7 @@ _LAZY: dict[str, Callable[[Call, Row], Value]] = {
 }
 _EVALUATORS: dict[type, Callable[[Any, Row], Value]] = {
     Column: _column,
-    Literal: lambda expr, row: expr.value,
+    Literal: lambda expr, _: expr.value,
     Call: _call,
     Comparison: _comparison,
     In: _in,

@@ -57,7 +57,7 @@ def fit_decimal(value: Decimal, to: Type) -> Decimal:
     scaled = value.quantize(Decimal(1).scaleb(-to.scale), context=EXACT)
     if scaled != value or len(scaled.as_tuple().digits) > max(to.precision, 1):
         raise NotEvaluable("decimal does not fit")
-    return scaled if scaled else scaled.copy_abs()
+    return scaled or scaled.copy_abs()
 
 
 def fit_float(value: float, to: Type) -> float:

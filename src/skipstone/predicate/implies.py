@@ -43,6 +43,7 @@ _MOST_BRANCHES = 32
 # By identity first: hashing a tree costs more than the whole check. The entry holds the expression,
 # so its id cannot be given to another one meanwhile.
 _compiled: dict[int, tuple[Expr, Compiled]] = {}
+_MOST_COMPILED = 20_000
 
 
 def implies(p: Expr, q: Expr) -> bool:
@@ -71,7 +72,7 @@ def compiled(expr: Expr) -> Compiled:
     if entry is not None:
         return entry[1]
     found = compile_normal(normalize_filter(expr))
-    if len(_compiled) > 20_000:
+    if len(_compiled) > _MOST_COMPILED:
         _compiled.clear()
     _compiled[id(expr)] = (expr, found)
     return found

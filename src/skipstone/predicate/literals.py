@@ -26,6 +26,8 @@ _SUFFIX = {Kind.BYTE: "Y", Kind.SHORT: "S", Kind.INT: "", Kind.LONG: "L"}
 _MONTHS = Type.parse("interval year to month")
 _DAYS = Type.parse("interval day to second")
 _WIDE = Context(prec=100)
+_LAST_PLAIN_YEAR = 9999
+"""Later ones are written with a sign."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What Spark reserves in any mode, and some more: a quoted name is never wrong.
 # fmt: off
@@ -183,7 +185,7 @@ def _real(real: float, type_: Type) -> str:
 
 def _date(days: int) -> str:
     year, month, day = civil(days)
-    sign = "-" if year < 0 else ("+" if year > 9999 else "")
+    sign = "-" if year < 0 else ("+" if year > _LAST_PLAIN_YEAR else "")
     return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
 
 

@@ -149,9 +149,11 @@ def _folded(expr: Expr) -> Expr:
 def _constant(literal: Literal) -> Literal:
     """One spelling for NaN and zero, where the constant is only ever compared."""
     value = literal.value
-    if not isinstance(value, float) or value:
-        return literal if value == value else replace(literal, value=math.nan)
-    return replace(literal, value=0.0)
+    if not isinstance(value, float):
+        return literal
+    if math.isnan(value):
+        return replace(literal, value=math.nan)
+    return literal if value else replace(literal, value=0.0)
 
 
 def _comparison(op: str, left: Expr, right: Expr) -> Expr:
@@ -281,7 +283,7 @@ def _call(call: Call) -> Expr:
     return replace(call, args=args)
 
 
-def _junction(kind: type[And] | type[Or], args: list[Expr]) -> Expr:
+def _junction(kind: type[And | Or], args: list[Expr]) -> Expr:
     """AND or OR of normal forms. FALSE decides an AND, TRUE an OR, whatever else is NULL."""
     flat = [part for arg in args for part in (arg.args if isinstance(arg, kind) else (arg,))]
     neutral, decisive = (TRUE, FALSE) if kind is And else (FALSE, TRUE)
@@ -299,7 +301,7 @@ def _junction(kind: type[And] | type[Or], args: list[Expr]) -> Expr:
     return kind(tuple(sorted(unique, key=_key)))
 
 
-def _merge_equalities(kind: type[And] | type[Or], parts: list[Expr]) -> list[Expr]:
+def _merge_equalities(kind: type[And | Or], parts: list[Expr]) -> list[Expr]:
     """``x = 1 OR x IN (2, 3)`` is ``x IN (1, 2, 3)``; by De Morgan AND does the same to NOT IN."""
     listed: dict[Expr, list[Literal]] = {}
     merged: list[Expr] = []

@@ -54,7 +54,7 @@ ANY_TEXT = TextShape()
 
 def combined(left: TextShape, right: TextShape) -> TextShape | None:
     """The shape of strings that have both; None if there are none."""
-    if left == right or right == ANY_TEXT:
+    if right in (left, ANY_TEXT):
         return left
     short, prefix = sorted((left.prefix, right.prefix), key=len)
     tail, suffix = sorted((left.suffix, right.suffix), key=len)

@@ -124,12 +124,12 @@ def _decimal(op: str, type: Type, types: list[Type], args: tuple[Bounds, ...]) -
         return None
     fine: Flags = np.asarray(True)
     scaled: list[Sides] = []
-    for (low, high), scale in zip((every[0], every[1]), scales, strict=True):
-        fine = fine & (low > MIN) & (high < MAX)
+    for (least, most), scale in zip((every[0], every[1]), scales, strict=True):
+        fine = fine & (least > MIN) & (most < MAX)
         factor = 1 if op == "multiply" else 10 ** (type.scale - scale)
         if factor >= _SAFE:
             return None
-        (low, fits), (high, fits_too) = exact_product(low, factor), exact_product(high, factor)
+        (low, fits), (high, fits_too) = exact_product(least, factor), exact_product(most, factor)
         fine = fine & fits & fits_too
         scaled.append((low, high))
     if op == "subtract":

@@ -22,6 +22,10 @@ __all__ = ["cast_bounds", "round_bounds"]
 
 _DAY_MICROSECONDS = 86_400_000_000
 _DAYS = (-(1 << 31), (1 << 31) - 1)
+_MOST_SHIFT = 18
+"""10 to this power fits into 64 bits."""
+_MOST_EXACT_POWER = 22
+"""10 to this power is the last that a double holds exactly."""
 _INTEGRAL = (Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG)
 _UTC = frozenset({"UTC", "Z", "GMT", "Etc/UTC", "+00:00"})
 
@@ -88,7 +92,7 @@ def _integral_to_floating(arg: Bounds, source: Type, target: Type) -> Bounds | N
 def _scaled(arg: Bounds, shift: int, limits: tuple[int, int] | None, target: Type) -> Bounds | None:
     """A number as a decimal with ``shift`` more digits behind the point; unknown where it overflows."""
     both_sides = None if limits is None else sides(arg, limits)
-    if both_sides is None or not 0 <= shift <= 18:
+    if both_sides is None or not 0 <= shift <= _MOST_SHIFT:
         return None
     (low, fine), (high, fine_too) = (exact_product(side, 10**shift) for side in both_sides)
     known = (both_sides[0] > MIN) & (both_sides[1] < MAX)
@@ -99,7 +103,7 @@ def _scaled(arg: Bounds, shift: int, limits: tuple[int, int] | None, target: Typ
 def _decimal_to_double(arg: Bounds, scale: int) -> Bounds | None:
     """Widened by a few units in the last place, more than any way of rounding can differ."""
     both_sides = sides(arg, (MIN, MAX))
-    if both_sides is None or not 0 <= scale <= 22:
+    if both_sides is None or not 0 <= scale <= _MOST_EXACT_POWER:
         return None
     low, high = (np.asarray(side, np.float64) / 10.0**scale for side in both_sides)
     low, high = low - np.abs(low) * 1e-15, high + np.abs(high) * 1e-15
@@ -143,7 +147,7 @@ def _whole_double(name: str, arg: Bounds) -> Bounds | None:
 
 def _whole_decimal(name: str, arg: Bounds, scale: int, target: Type) -> Bounds | None:
     both_sides = sides(arg, (MIN, MAX))
-    if both_sides is None or not 0 <= scale <= 18:
+    if both_sides is None or not 0 <= scale <= _MOST_SHIFT:
         return None
     unit = 10**scale
     fine = (both_sides[0] > MIN) & (both_sides[1] < MAX)

@@ -27,7 +27,8 @@ def started_aside(start: Callable[[], _Session]) -> _Session:
     def run() -> None:
         try:
             found.append(start())
-        except BaseException as problem:
+        # Raised again in the thread that waits.
+        except BaseException as problem:  # noqa: BLE001
             problems.append(problem)
 
     thread = threading.Thread(target=run, name="skipstone-start", daemon=True)

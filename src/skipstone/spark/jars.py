@@ -202,7 +202,7 @@ def _found_by(resolve: Resolver, wanted: JarSet, scratch: Path, report: Callable
 
 def _deliver(wanted: JarSet, ready: Path, target: Path) -> None:
     for jar in wanted.jars:
-        os.replace(ready / jar.file_name, target / jar.file_name)
+        (ready / jar.file_name).replace(target / jar.file_name)
     _mark(wanted, target)
 
 
@@ -219,7 +219,7 @@ def _mark(wanted: JarSet, target: Path) -> None:
     handle, scratch = tempfile.mkstemp(prefix=f".{_MARKER}-", dir=target)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.writelines(f"{jar.coordinate}\n" for jar in wanted.jars)
-    os.replace(scratch, target / _MARKER)
+    Path(scratch).replace(target / _MARKER)
 
 
 def main() -> int:

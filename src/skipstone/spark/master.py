@@ -11,7 +11,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from skipstone.errors import SkipstoneError
 
@@ -21,6 +21,7 @@ _LOCAL = re.compile(r"local(?:\[(?P<cores>[1-9]\d*|\*)(?:\s*,\s*[1-9]\d*)?\])?")
 _LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]")
 _STANDALONE = re.compile(r"spark://[^\s:,/]+:\d+(?:,[^\s:,/]+:\d+)*")
 _ADDRESS = re.compile(r"[\w.-]+:\d+")
+_YARN_HOST = "0.0.0.0"  # noqa: S104 - Hadoop's own default, which is only asked
 _YARN_PORT = 8032
 _SECONDS_TO_ANSWER = 5.0
 
@@ -71,8 +72,8 @@ def _yarn_addresses(environ: Mapping[str, str]) -> list[str]:
             if not environ.get(variable) or not path.is_file():
                 continue
             try:
-                root = ElementTree.parse(path).getroot()
-            except (ElementTree.ParseError, OSError) as problem:
+                root = ET.parse(path).getroot()  # noqa: S314 - the user's own settings
+            except (ET.ParseError, OSError) as problem:
                 raise SkipstoneError(
                     f"The settings of the cluster in {path} cannot be read: {problem}."
                 ) from None
@@ -84,7 +85,7 @@ def _yarn_addresses(environ: Mapping[str, str]) -> list[str]:
     suffixes = [f".{each.strip()}" for each in ids.split(",") if each.strip()] or [""]
     addresses = [
         found.get(f"{prefix}.address{suffix}")
-        or f"{found.get(f'{prefix}.hostname{suffix}', '0.0.0.0')}:{_YARN_PORT}"
+        or f"{found.get(f'{prefix}.hostname{suffix}', _YARN_HOST)}:{_YARN_PORT}"
         for suffix in suffixes
     ]
     return addresses if all(_ADDRESS.fullmatch(each) for each in addresses) else []

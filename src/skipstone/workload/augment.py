@@ -107,7 +107,7 @@ def _take_together(has: Bits, parts: list[Numbers], known: tuple[Expr, ...], gro
             if group not in by_group:
                 by_group[group] = tuple(n for n in numbers.tolist() if groups[n] & group)
             related = by_group[group]
-            if len(related) < 2:
+            if len(related) <= 1:
                 continue
             answers = memo.setdefault(related, {})
             if r not in answers:

@@ -136,5 +136,7 @@ def _value(literal: Literal) -> object:
         return value if math.isfinite(value) else repr(value)
     if isinstance(value, Decimal):
         return f"{value:f}"
-    text = literal_sql(literal)
-    return text.split("'")[1] if text.count("'") == 2 else text
+    match (text := literal_sql(literal)).split("'"):
+        case [_, quoted, _]:
+            return quoted
+    return text

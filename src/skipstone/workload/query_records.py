@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ def records_of(file: QueryFile, columns: Sequence[str]) -> Iterator[Record]:
     return _READERS[file.format](file, columns)
 
 
-def _read_sql(file: QueryFile, columns: Sequence[str]) -> Iterator[Record]:
+def _read_sql(file: QueryFile, _columns: Sequence[str]) -> Iterator[Record]:
     yield Record(_text(file), 1)
 
 
@@ -200,7 +201,11 @@ def _record(content: Mapping[str, object], column: str, line: int | None) -> Rec
 def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
     # A missing number is not a number in exports that know no NULL.
     held = (record[name] for name in names if record.get(name) not in (None, ""))
-    return next((value for value in held if value == value), None)
+    return next((value for value in held if not _is_nan(value)), None)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _failed(status: object) -> str:

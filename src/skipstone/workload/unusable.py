@@ -47,7 +47,8 @@ def without_crashes(
         try:
             tried(entry)
             fine.add(entry.filter)
-        except Exception as problem:
+        # A filter that crashes the analysis must not keep the others from it.
+        except Exception as problem:  # noqa: BLE001
             problems[entry.filter] = f"{type(problem).__name__}: {problem}".rstrip(" .:")
     if not problems:
         return Usable(tuple(entries), tuple(entries))

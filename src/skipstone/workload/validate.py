@@ -99,7 +99,7 @@ def validate(
     total = float(sets.weights.sum())
     thresholds = [threshold] if threshold is not None else _thresholds(total)
     splits = split(sets, how.folds, how.seed)
-    if total < _FEWEST_RUNS or len(splits.learn) < 2:
+    if total < _FEWEST_RUNS or len(splits.learn) <= 1:
         few = Choice(thresholds[0] if threshold is not None else 1.0, num_features or MOST_FEATURES, math.nan)
         return Validation(few, (), 0, False, "the log is too short for cross-validation")
     sizes = [num_features] if num_features is not None else _sizes(how.score)

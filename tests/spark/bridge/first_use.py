@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import skipstone
+from skipstone.actions.status import Status
 from skipstone.workload.queries import Workload
 
 THREADS = 8
@@ -76,7 +77,7 @@ def after_the_end(folder: str) -> dict[str, Any]:
     }
     of_the_table: dict[str, Callable[[], object]] = {
         "frame": table.frame,
-        "files": table.files,
+        "perform": lambda: table.perform(Status()),
         "index": table.index,
         "explain": lambda: table.explain("SELECT 1"),
         "explain a frame": lambda: table.explain(rows),

@@ -149,8 +149,8 @@ def nested(seed: int, count: int) -> list[Expr]:
     return [normalize(one(chance.sample(groups, len(groups)), chance.randint(1, 3))) for _ in range(count)]
 
 
-def assert_read_back(spark: SparkSession, frame: DataFrame, exprs: list[Expr]) -> None:
-    read = read_back(spark, frame, frame.schema.json(), [to_sql(expr) for expr in exprs])
+def assert_read_back(frame: DataFrame, exprs: list[Expr]) -> None:
+    read = read_back(frame, frame.schema.json(), [to_sql(expr) for expr in exprs])
     wrong = [
         (to_sql(a), b if isinstance(b, Unreadable) else to_sql(b))
         for a, b in zip(exprs, read, strict=True)
@@ -171,19 +171,19 @@ def test_every_predicate_is_read_back_as_itself(
     exprs += nested(7, 400)
     assert len(exprs) > 800
     assert not any(map(unwritable, exprs))
-    assert_read_back(spark, everything, exprs)
+    assert_read_back(everything, exprs)
 
 
 def test_every_call_and_container_is_read_back_as_itself(spark: SparkSession, everything: DataFrame) -> None:
     texts = [*CALLS, *(f"hash({each}, i) = 5" for each in CONTAINERS)]
     texts += ["array_contains(array('SFO', 'LAX'), s)", "map('a', 1, 'b', 2)[s] = 1"]
-    read = read_back(spark, everything, everything.schema.json(), texts)
+    read = read_back(everything, everything.schema.json(), texts)
     assert [text for text, one in zip(texts, read, strict=True) if isinstance(one, Unreadable)] == []
     understood = {text: one for text, one in zip(texts, read, strict=True) if not is_opaque(one)}
     assert sorted(set(texts) - set(understood)) == NOT_UNDERSTOOD
     assert not any(map(unwritable, understood.values()))
     spark.conf.set("spark.sql.parser.escapedStringLiterals", "true")
-    assert_read_back(spark, everything, list(understood.values()))
+    assert_read_back(everything, list(understood.values()))
 
 
 SIMPLIFIED = {"element_at", "if", "nvl2", "right", "try_element_at", "time_bucket"}
@@ -201,7 +201,7 @@ def test_functions_are_read_back_as_themselves_or_not_at_all(unfolded: SparkSess
     """By the examples of Spark's own documentation, one for each function."""
     frame = unfolded.range(1)
     texts = examples(unfolded)
-    read = dict(zip(texts, read_back(unfolded, frame, frame.schema.json(), texts), strict=True))
+    read = dict(zip(texts, read_back(frame, frame.schema.json(), texts), strict=True))
     written = {
         text: expr
         for text, expr in read.items()
@@ -209,7 +209,7 @@ def test_functions_are_read_back_as_themselves_or_not_at_all(unfolded: SparkSess
     }
     assert len(written) > 150
     sql = [to_sql(expr) for expr in written.values()]
-    again = read_back(unfolded, frame, frame.schema.json(), sql)
+    again = read_back(frame, frame.schema.json(), sql)
     other = {
         text.split("(")[0]
         for (text, expr), found in zip(written.items(), again, strict=True)
@@ -250,7 +250,7 @@ def examples(spark: SparkSession) -> list[str]:
 def test_what_fails_is_found_among_many_and_named(spark: SparkSession, everything: DataFrame) -> None:
     texts = [f"i > {n}" for n in range(40)]
     texts[7], texts[31] = 'array_contains(["SFO"], s)', "no_such_function(i) = 1"
-    read = read_back(spark, everything, everything.schema.json(), texts)
+    read = read_back(everything, everything.schema.json(), texts)
     wrong = {place: one.reason for place, one in enumerate(read) if isinstance(one, Unreadable)}
     assert set(wrong) == {7, 31}
     assert wrong[7] == "Syntax error at or near '['"

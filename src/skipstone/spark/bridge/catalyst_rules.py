@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,7 @@ def _refuse(node: CatalystNode, code: str = "UNSUPPORTED") -> Opaque:
     return opaque(snake_case(node.name.rsplit(".", 1)[-1]), code, node.args, node.type)
 
 
-def junction(kind: type[And] | type[Or], args: Sequence[Expr]) -> Expr:
+def junction(kind: type[And | Or], args: Sequence[Expr]) -> Expr:
     """AND or OR, flat; of a single part, that part."""
     flat = [part for arg in args for part in (arg.args if isinstance(arg, kind) else (arg,))]
     return kind(tuple(flat)) if len(flat) > 1 else flat[0]
@@ -150,7 +151,7 @@ def _order(member: Literal) -> tuple[int, Any]:
     value: Any = member.value
     if value is None:
         return (2, 0)
-    return (1, 0) if value != value else (0, value)  # NaN after all numbers
+    return (1, 0) if isinstance(value, float) and math.isnan(value) else (0, value)  # NaN is the last number
 
 
 def _constant_text(expr: Expr) -> str | None:

@@ -106,7 +106,8 @@ def _was_committed(source: Source, before: OpenTable, mark: str, problem: Except
         # Jobs that look are not cancelled, for whoever is told of a failure appends again.
         with shielded(source.engine.spark):
             return _added(before, source.open(), mark) is not None
-    except Exception as other:
+    # Whoever sees an append fail appends again: only a sure answer is given.
+    except Exception as other:  # noqa: BLE001
         unknown = some_sentence_of(other).rstrip(".")
         raise UnknownOutcomeError(
             f"Appending to {before.root} failed ({storage_reason(problem)}), and whether the rows are in the "
@@ -128,14 +129,14 @@ def append_by_layout(
         append = LayoutAppend(table, record, rows.count(), _new_mark())
         assignment = design_of(record).group.assignment
         wanted = round(append.rows / record.block_rows)
-        if not 2 <= wanted <= _MOST_GROWTH * blocks_of(assignment):
+        if not 1 < wanted <= _MOST_GROWTH * blocks_of(assignment):
             return None
         session = table.engine.session({**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
         numbered = with_block(in_session(session, rows), assignment, table.snapshot.logical_names)
         placed = _placed(numbered, record, assignment, wanted)
-    except Exception as problem:
-        # Such as a record that cannot be read, or a column that the layout goes by and that was dropped
-        # since. Nothing was written yet.
+    # Such as a record that cannot be read, or a column that the layout goes by and that was dropped since.
+    # Nothing was written yet.
+    except Exception as problem:  # noqa: BLE001
         LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
         return None
     try:

@@ -41,6 +41,7 @@ __all__ = ["BLOCK", "arranged", "with_block"]
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
 _FINE = 1 << 20
+_SIGN_BIT = 63
 _WORD = "__skipstone_word"
 _KEY = "__skipstone_key"
 _FIRST = "__skipstone_first"
@@ -167,7 +168,7 @@ def _found(frame: DataFrame, vectors: VectorMap, names: LogicalNames) -> SparkCo
 
 def _bit_sql(bit: int) -> str:
     """The word with only this bit; a long has a sign, so the last one is the smallest long."""
-    return literal_sql(Literal(-(1 << 63) if bit == 63 else 1 << bit, LONG))
+    return literal_sql(Literal(-(1 << bit) if bit == _SIGN_BIT else 1 << bit, LONG))
 
 
 def _vector_table(maps: Sequence[tuple[_Numbered, VectorMap]], words: Sequence[str]) -> pa.Table:

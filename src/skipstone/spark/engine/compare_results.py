@@ -22,9 +22,9 @@ from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.job_settings import DRAWN
 from skipstone.spark.engine.open_table import OpenTable
 
-__all__ = ["Compared", "compare_results", "count_stored_rows", "query_reads", "switch_restored"]
+__all__ = ["SWITCH", "Compared", "compare_results", "count_stored_rows", "query_reads", "switch_restored"]
 
-_SWITCH = "spark.skipstone.enabled"
+SWITCH = "spark.skipstone.enabled"
 _TOLERANCE = 1e-9
 
 
@@ -44,14 +44,14 @@ class Compared:
 @contextmanager
 def switch_restored(spark: SparkSession) -> Iterator[None]:
     """Whether the session skips is as it was, once this block is left."""
-    before = spark.conf.get(_SWITCH, None)
+    before = spark.conf.get(SWITCH, None)
     try:
         yield
     finally:
         if before is None:
-            spark.conf.unset(_SWITCH)
+            spark.conf.unset(SWITCH)
         else:
-            spark.conf.set(_SWITCH, before)
+            spark.conf.set(SWITCH, before)
 
 
 def query_reads(engine: Engine, sql: str, root: str) -> bool:
@@ -69,17 +69,17 @@ def compare_results(
 ) -> Compared:
     """Run a query with skipping on and off, in this order or the other; skipping is on afterwards."""
     spark = engine.spark
-    spark.conf.set(_SWITCH, "true")
+    spark.conf.set(SWITCH, "true")
     scans = engine.scans_of(sql)
     seconds: dict[bool, float] = {}
     results: dict[bool, Row | None] = {}
     for on in (on_first, not on_first):
-        spark.conf.set(_SWITCH, str(on).lower())
+        spark.conf.set(SWITCH, str(on).lower())
         frame = _fingerprint(query_frame(spark, sql))
         started = clock()
         results[on] = frame.first()
         seconds[on] = clock() - started
-    spark.conf.set(_SWITCH, "true")
+    spark.conf.set(SWITCH, "true")
     same: bool | None = _same(results[True], results[False])
     if not same and _may_vary(query_frame(spark, sql)):
         same = None

@@ -118,7 +118,8 @@ def _watch(spark: SparkSession, limit: float, stop: threading.Event, cancel: Cal
             # What is tried again after a failure is cancelled again.
             if waiting.too_long(_executors(spark), time.monotonic()):
                 cancel()
-        except Exception as problem:
+        # Spark may have ended meanwhile, in any of its ways.
+        except Exception as problem:  # noqa: BLE001
             LOG.debug("The executors cannot be counted: %s", problem)
             return
 

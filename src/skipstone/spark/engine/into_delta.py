@@ -192,5 +192,6 @@ def _telling_why_it_stays(path: str) -> Iterator[None]:
     """What keeps something from being taken away is told, and the failure before that is raised."""
     try:
         yield
-    except Exception as problem:
+    # The failure before this one is what matters.
+    except Exception as problem:  # noqa: BLE001
         LOG.warning("%s stays, for %s.", path, some_sentence_of(problem).rstrip("."))

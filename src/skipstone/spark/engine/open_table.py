@@ -23,7 +23,7 @@ __all__ = ["OpenTable", "open_handle", "open_table", "packed_bits"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenTable:
-    """A snapshot with the engine that reads it; ``jvm_files`` and ``jvm_opener`` are for this package only."""
+    """A snapshot with the engine that reads it. Only this package uses ``jvm_files`` and ``jvm_opener``."""
 
     engine: Engine
     snapshot: Snapshot

@@ -113,7 +113,8 @@ class Recorder:
     def _safely(self, call: Any, *arguments: Any) -> None:
         try:
             call(*arguments)
-        except Exception as problem:
+        # The log must neither fail a query nor end the thread that writes it: here and below.
+        except Exception as problem:  # noqa: BLE001
             self._tell(some_sentence_of(problem))
 
     def _tell(self, problem: str) -> None:
@@ -190,7 +191,7 @@ class Recorder:
         for line in lines:
             try:
                 found[root_of(line)].append(line)
-            except Exception as problem:
+            except Exception as problem:  # noqa: BLE001
                 self._drop(_UNREADABLE, 1, problem)
         return found
 
@@ -201,13 +202,13 @@ class Recorder:
             try:
                 scan = scan_of(line)
                 found.append((line, redact(scan) if self.settings.redact else scan))
-            except Exception as problem:
+            except Exception as problem:  # noqa: BLE001
                 self._drop(_UNREADABLE, 1, problem)
         found = self._storable(found)
         try:
             if found:
                 self._append_to(root, [scan for _, scan in found], batch)
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001
             self._tell(some_sentence_of(problem))
             failing.add(root)
             return [line for line, _ in found]
@@ -217,7 +218,7 @@ class Recorder:
         """Those that can be stored: one that cannot would keep all others from it."""
         try:
             as_arrow([scan for _, scan in found])
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001
             if len(found) > 1:
                 return [one for each in found for one in self._storable([each])]
             self._drop(_UNREADABLE, 1, problem)

@@ -144,7 +144,7 @@ class SpillFolder:
     def _may_run(self, holder: str) -> bool:
         try:
             return self._runs(holder)
-        except Exception as problem:  # a name that nobody understands is not ours
+        except Exception as problem:  # noqa: BLE001 - a name that nobody understands is not ours
             self._tell(f"nobody can tell whether {holder} still runs ({some_sentence_of(problem)})")
             return True
 
