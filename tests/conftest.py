@@ -52,9 +52,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
+def made_once(templates: Path) -> Templates:
     """Tables that are made once; tests get copies."""
-    return Templates(tmp_path_factory.mktemp("templates"))
+    return Templates(templates / "made-once")
 
 
 @pytest.fixture(autouse=True)

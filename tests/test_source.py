@@ -36,13 +36,17 @@ def test_what_may_be_a_table_has_no_problem(inside: dict[str, str | None]) -> No
         ({"": "d\0f_SUCCESS\0f.crc"}, f"/t is empty; {NEEDS}."),
         (
             {"": "d\0fa.csv\0fb.csv.gz"},
-            f"/t holds 2 CSV files; {NEEDS} (convert with "
-            "spark.read.csv(...).write.format('delta').save(...)).",
+            (
+                f"/t holds 2 CSV files; {NEEDS} (convert with "
+                "spark.read.csv(...).write.format('delta').save(...))."
+            ),
         ),
         (
             {"": "d\0fa.avro"},
-            f"/t holds 1 AVRO file; {NEEDS} (convert with "
-            "spark.read.format('avro').load(...).write.format('delta').save(...)).",
+            (
+                f"/t holds 1 AVRO file; {NEEDS} (convert with "
+                "spark.read.format('avro').load(...).write.format('delta').save(...))."
+            ),
         ),
         (
             {"": "d\0da\0db\0dc", "a": "d\0fx.parquet", "b": "d\0d_delta_log", "c": "d\0fx.csv"},

@@ -28,8 +28,10 @@ QUERIES = {
         [1, 1],
     ),
     "an outer join": (
-        "SELECT a.id, b.k FROM {t} a LEFT JOIN"
-        " (SELECT * FROM {t} WHERE id < 50) b USING (id) WHERE a.id < 60",
+        (
+            "SELECT a.id, b.k FROM {t} a LEFT JOIN"
+            " (SELECT * FROM {t} WHERE id < 50) b USING (id) WHERE a.id < 60"
+        ),
         [1, 1],
     ),
     "a scalar subquery": (
@@ -45,8 +47,10 @@ QUERIES = {
         [1, 1],
     ),
     "EXISTS": (
-        "SELECT id FROM {t} a WHERE id < 50 AND EXISTS"
-        " (SELECT 1 FROM {t} b WHERE b.id = a.id + 1 AND b.id < 40)",
+        (
+            "SELECT id FROM {t} a WHERE id < 50 AND EXISTS"
+            " (SELECT 1 FROM {t} b WHERE b.id = a.id + 1 AND b.id < 40)"
+        ),
         [1, 1],
     ),
     "an aggregate": (

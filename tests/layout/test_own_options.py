@@ -53,8 +53,10 @@ def test_only_selforg_takes_a_curve() -> None:
         (
             "sop",
             {"columns": "a"},
-            "The option columns is for the layouts range, zorder and hilbert, "
-            "and the layout asked for is sop.",
+            (
+                "The option columns is for the layouts range, zorder and hilbert, "
+                "and the layout asked for is sop."
+            ),
         ),
         (
             "range",

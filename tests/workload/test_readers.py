@@ -169,8 +169,10 @@ def test_bad_file_is_one_clear_sentence(tmp_path: Path, name: str, content: byte
         ),
         (
             "log.jsonl",
-            b'{"sql": "select 1", "timestamp": ""}\n{"sql": "x", "count": 0}\n'
-            b'{"sql": "x", "timestamp": "soon"}\n{"sql": "select 2", "count": NaN}',
+            (
+                b'{"sql": "select 1", "timestamp": ""}\n{"sql": "x", "count": 0}\n'
+                b'{"sql": "x", "timestamp": "soon"}\n{"sql": "select 2", "count": NaN}'
+            ),
             {"(line 2): its count is not a positive whole", "(line 3): its timestamp cannot be read: 'soon'"},
         ),
         ("log.csv", b'sql\nselect 1\n"select 3\nselect 2\n', {"(line 3): it is not valid CSV"}),

@@ -21,8 +21,10 @@ def test_a_predicate_that_cannot_be_evaluated_is_opaque_and_the_rest_of_its_filt
     assert usable.entries[0].filter == And((Opaque("odd_call(y)", NOT_EVALUABLE, (Y,)), LOW))
     assert [entry.filter for entry in usable.logged] == [entry.filter for entry in entries]
     assert [str(broken) for broken in usable.unusable] == [
-        "statement 3 (line 7): odd_call(y) cannot be used (Spark does not know it); "
-        "only the rest of its filter is used"
+        (
+            "statement 3 (line 7): odd_call(y) cannot be used (Spark does not know it); "
+            "only the rest of its filter is used"
+        )
     ]
 
 

@@ -80,10 +80,14 @@ def test_filter_is_inferred_across_a_join(parser: QueryParser) -> None:
     [
         "select * from orders where o_id > (select max(i_order) from items where i_price > 7) and o_day = 5",
         "select * from orders where o_id in (select i_order from items where i_price > 7) and o_day = 5",
-        "select * from orders where o_day = 5"
-        " and not exists (select 1 from items where i_order = o_id and i_price > 7)",
-        "with x as (select * from items where i_price > 7)"
-        " select * from orders, x where i_order = o_id and o_day = 5",
+        (
+            "select * from orders where o_day = 5"
+            " and not exists (select 1 from items where i_order = o_id and i_price > 7)"
+        ),
+        (
+            "with x as (select * from items where i_price > 7)"
+            " select * from orders, x where i_order = o_id and o_day = 5"
+        ),
         "with orders as (select * from sales.orders where o_day = 5) select * from orders, big_items",
         "select o_id from orders where o_day = 5 union all select i_id from items where i_price > 7",
         "select (select count(*) from big_items) from orders where o_day = 5",
