@@ -15,6 +15,7 @@ import skipstone
 from skipstone.actions import index
 from skipstone.estimate.unclustered import newest_layout, unclustered_files
 from skipstone.spark.engine.rewrite import Rewriting
+from skipstone.spark.engine.statistics import compute
 
 Copied = Callable[[str, Callable[[Path], object]], Path]
 ROWS = 1_000
@@ -127,7 +128,6 @@ def test_a_rewrite_during_an_index_run_keeps_its_entries(
     several: skipstone.Table, monkeypatch: pytest.MonkeyPatch, rebuild: bool
 ) -> None:
     append(several, 20)
-    compute = index.compute
 
     def slow(*args: object) -> object:
         found = compute(*args)  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ def before(table: skipstone.Table, rows: dict[str, RowHash]) -> RowHash:
     return rows["all"]
 
 
-def during_write(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
+def during_write(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
     """Let something happen after the new files are written and before they are committed."""
     write = Rewriting._write
 
