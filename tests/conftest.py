@@ -52,9 +52,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def made_once(templates: Path) -> Templates:
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
     """Tables that are made once; tests get copies."""
-    return Templates(templates / "made-once")
+    return Templates(tmp_path_factory.mktemp("templates"))
 
 
 @pytest.fixture(autouse=True)

@@ -57,20 +57,20 @@ def cli(spark: SparkSession, light_plans: None) -> Cli:
 
 
 @pytest.fixture
-def orders(spark: SparkSession, made_once: Templates, tmp_path: Path) -> Path:
+def orders(spark: SparkSession, templates: Templates, tmp_path: Path) -> Path:
     """A Parquet directory of four files, with k from 0 to 399 in order and a city that only one file has."""
-    return made_once.copy("orders", lambda path: _write_orders(spark, path), tmp_path / "orders")
+    return templates.copy("orders", lambda path: _write_orders(spark, path), tmp_path / "orders")
 
 
 @pytest.fixture
-def indexed(spark: SparkSession, made_once: Templates, tmp_path: Path) -> Path:
+def indexed(spark: SparkSession, templates: Templates, tmp_path: Path) -> Path:
     """The same, after ``skipstone index``."""
 
     def make(path: Path) -> None:
         _write_orders(spark, path)
         assert Cli().json("index", path)["files_indexed"] == 4
 
-    return made_once.copy("indexed-orders", make, tmp_path / "orders")
+    return templates.copy("indexed-orders", make, tmp_path / "orders")
 
 
 def _write_orders(spark: SparkSession, path: Path) -> None:

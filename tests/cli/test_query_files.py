@@ -15,7 +15,7 @@ OSLO = "SELECT k FROM shop WHERE city = 'Oslo'"
 
 
 @pytest.fixture
-def shop(spark: SparkSession, made_once: Templates, tmp_path: Path) -> Path:
+def shop(spark: SparkSession, templates: Templates, tmp_path: Path) -> Path:
     """A Delta table of two files, indexed."""
 
     def make(path: Path) -> None:
@@ -23,7 +23,7 @@ def shop(spark: SparkSession, made_once: Templates, tmp_path: Path) -> Path:
         rows.write.format("delta").save(str(path))
         assert Cli().json("index", path)["files_indexed"] == 2
 
-    return made_once.copy("shop", make, tmp_path / "shop")
+    return templates.copy("shop", make, tmp_path / "shop")
 
 
 def rows_and_version(spark: SparkSession, path: Path) -> tuple[int, int]:

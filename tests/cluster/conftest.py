@@ -55,7 +55,7 @@ def spark(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(scope="session")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where tables lie that driver and executors see under one path."""
     return tmp_path_factory.mktemp("tables")
 

@@ -19,9 +19,9 @@ BLOCK_ROWS = 2_500
 
 
 @pytest.fixture(scope="module")
-def parcels(spark: SparkSession, templates: Path) -> skipstone.Table:
+def parcels(spark: SparkSession, shared_tables: Path) -> skipstone.Table:
     """One table that the tests of this module work on in their order."""
-    return new_table(spark, templates / "parcels")
+    return new_table(spark, shared_tables / "parcels")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import skipstone
 
 
 @pytest.fixture
-def history(spark: SparkSession, made_once: Templates, tmp_path: Path) -> tuple[skipstone.Table, str]:
+def history(spark: SparkSession, templates: Templates, tmp_path: Path) -> tuple[skipstone.Table, str]:
     """Four indexed files of 100 rows, with deletion vectors allowed; the second is its name in SQL."""
 
     def make(path: Path) -> None:
@@ -22,7 +22,7 @@ def history(spark: SparkSession, made_once: Templates, tmp_path: Path) -> tuple[
             write_orders(spark, path, "delta", rows=400)
         skipstone.table(spark, str(path)).index(features=["mode = 'AIR' AND id < 250"])
 
-    path = made_once.copy("history", make, tmp_path / "t")
+    path = templates.copy("history", make, tmp_path / "t")
     return skipstone.table(spark, str(path)), f"delta.`{path}`"
 
 

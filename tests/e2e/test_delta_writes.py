@@ -18,14 +18,14 @@ import skipstone
 
 
 @pytest.fixture
-def written(spark: SparkSession, made_once: Templates, tmp_path: Path) -> tuple[skipstone.Table, str]:
+def written(spark: SparkSession, templates: Templates, tmp_path: Path) -> tuple[skipstone.Table, str]:
     """Four indexed files of 100 rows; the second is its name in SQL."""
 
     def make(path: Path) -> None:
         write_orders(spark, path, "delta", rows=400)
         skipstone.table(spark, str(path)).index()
 
-    path = made_once.copy("written", make, tmp_path / "t")
+    path = templates.copy("written", make, tmp_path / "t")
     return skipstone.table(spark, str(path)), f"delta.`{path}`"
 
 

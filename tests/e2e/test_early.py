@@ -14,9 +14,9 @@ import skipstone
 
 
 @pytest.fixture
-def table(spark: SparkSession, made_once: Templates, tmp_path: Path) -> skipstone.Table:
+def table(spark: SparkSession, templates: Templates, tmp_path: Path) -> skipstone.Table:
     """80 rows in eight files, k from 0 to 79 in order; Delta has no statistics of them."""
-    path = made_once.copy("early", lambda path: make(spark, path, 0), tmp_path / "t")
+    path = templates.copy("early", lambda path: make(spark, path, 0), tmp_path / "t")
     return skipstone.table(spark, f"early={path}")
 
 

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 import skipstone
-from skipstone.actions.prepare import Prepared
-from skipstone.estimate.advice import AS_IT_LIES, Advice, LayoutAdvice, advise
+from skipstone.estimate.advice import CURRENT_LAYOUT, Advice, LayoutAdvice, advise
+from skipstone.estimate.prepared import Prepared
 from skipstone.layout import LAYOUTS
 from skipstone.layout.layouts import layout_named
 
@@ -30,7 +30,7 @@ ROWS = (
         break_even_runs=0.1,
         break_even_days=12.3,
     ),
-    LayoutAdvice(AS_IT_LIES, 1_000, 80.0, 0.0, bytes_scanned=200e9, scan_seconds=12_655.6),
+    LayoutAdvice(CURRENT_LAYOUT, 1_000, 80.0, 0.0, bytes_scanned=200e9, scan_seconds=12_655.6),
     LayoutAdvice("sop", 0, None, 0.5, problem="There is no feature."),
 )
 
