@@ -111,8 +111,9 @@ def test_anything_but_a_policy_is_refused() -> None:
 @pytest.mark.parametrize("name", ["block_rows", "num_features", "threshold", "sample_rows"])
 def test_options_of_a_layout_out_of_range_cannot_be_made(name: str) -> None:
     for value in (0, -5, "10", math.nan):
+        option: dict[str, Any] = {name: value}
         with pytest.raises(SkipstoneError, match=f"^{name} must be "):
-            LayoutOptions(**{name: value})
+            LayoutOptions(**option)
 
 
 def test_a_watch_that_never_rests_cannot_be_made() -> None:

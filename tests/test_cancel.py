@@ -13,9 +13,9 @@ from skipstone.progress import Steps
 def test_nobody_is_cancelled_before_somebody_asks() -> None:
     cancel = Cancel()
     cancel.check()
-    assert not cancel.requested
+    before = cancel.requested
     cancel.request()
-    assert cancel.requested
+    assert (before, cancel.requested) == (False, True)
     with pytest.raises(CancelledError, match="The work was cancelled"):
         cancel.check()
 

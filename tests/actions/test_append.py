@@ -9,9 +9,10 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
-from tests.actions.conftest import PATIENT, POLICY, ROWS, ask
+from tests.actions.conftest import PATIENT, POLICY, ask
 from tests.costs import EAGER
 from tests.opened import opened
+from tests.shipments import ROWS
 
 import skipstone
 from skipstone.actions.append import Append
@@ -21,6 +22,7 @@ from skipstone.cancel import Cancel
 from skipstone.catalog.decisions import Decision
 from skipstone.errors import CancelledError, SkipstoneError, UnknownOutcomeError
 from skipstone.estimate.policy import Policy
+from skipstone.json_types import json_int, json_number
 from skipstone.spark.engine.source import Source
 from skipstone.workload.queries import Query, Workload
 
@@ -42,7 +44,8 @@ def test_appended_rows_take_their_places_in_a_layout_once_they_are_enough(laid_o
     before = set(opened(table).files.paths)
     few = append(table, rows_of(table, "id < 300").coalesce(1), POLICY)
     assert (few.acted, few.code) == (False, "WAITING")
-    assert 0 < few.numbers["unclustered_bytes"] < few.numbers["awaited_bytes"]
+    numbers = few.numbers
+    assert 0 < json_number(numbers["unclustered_bytes"]) < json_number(numbers["awaited_bytes"])
     many = append(table, rows_of(table, "id >= 300 AND id < 3000").coalesce(2), POLICY)
     assert (many.acted, many.code, many.numbers["rows"]) == (True, "LAID_OUT", 2_700), many.sentence
     assert many.numbers["files"] == 4
@@ -65,7 +68,7 @@ def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(laid_
     assert "too much for their blocks" in decision.sentence
     files = opened(table).files
     new = [path for path in files.paths if path not in before]
-    assert len(new) == decision.numbers["overflowing_files"] >= 2
+    assert len(new) == json_int(decision.numbers["overflowing_files"]) >= 2
     seen = table.perform(ShowAutoStatus(POLICY))
     assert (seen.unclustered_files, len(seen.layouts)) == (len(new), 1)
     assert table.status().files_indexed == len(files), "they have statistics all the same"

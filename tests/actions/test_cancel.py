@@ -26,7 +26,7 @@ from skipstone.workload.queries import Query, Workload
 SLOW = "length(sha2(repeat(CAST(k AS STRING), 20000), 512))"
 ROWS = 1_000_000
 SLEEP = "java_method('java.lang.Thread', 'sleep', k * 0 + 300000)"
-LONG = {
+LONG: dict[str, Action[object]] = {
     "index": Index(expressions=(SLOW,)),
     "advise": Advise(
         Workload((Query(f"SELECT k FROM slow WHERE {SLOW} = 128 AND k < 5"),)),
@@ -89,7 +89,7 @@ def _all_files(folder: Path) -> list[str]:
 def test_a_long_job_ends_soon_after_the_request_and_nothing_is_published(
     spark: SparkSession, slow: skipstone.Table, when_a_job_runs: Callable[..., None], name: str
 ) -> None:
-    action: Action[object] = LONG[name]
+    action = LONG[name]
     before, catalog = _all_files(Path(slow.source)), stamp(opened(slow).store)
     cancel, requested_at = Cancel(), []
 

@@ -27,7 +27,9 @@ def test_analyze_names_the_features_that_selforg_uses(spark: SparkSession, tmp_p
     assert [to_sql(each.predicate) for each in said.sop] == ["endswith(s, 'ost')"]
     assert [to_sql(each.expr) for each in said.z] == ["k"]
     report = table.optimize(log, "selforg", block_rows=4_000)
-    used = load_layout(opened(table).store, report.layout_id).parameters
+    record = load_layout(opened(table).store, report.layout_id)
+    assert record is not None
+    used = record.parameters
     assert used["sop"] == ["endswith(s, 'ost')"]
     assert used["additional"] == [to_sql(each.expr) for each in said.additional]
 

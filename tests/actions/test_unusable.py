@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.opened import opened
@@ -12,6 +13,7 @@ from tests.opened import opened
 import skipstone
 from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.estimate.policy import Policy
+from skipstone.json_types import json_list, json_object, json_text
 from skipstone.layout.stored_layout import stored_layout
 from skipstone.predicate.expr import is_opaque
 from skipstone.spark.engine.row_hash import hash_of
@@ -43,7 +45,8 @@ def assert_named(unusable: tuple[BrokenQuery, ...], positions: tuple[int, ...]) 
 def test_an_odd_query_is_named_and_the_others_are_analysed(shipments: Make, odd_log: Workload) -> None:
     found = shipments().analyze(odd_log, num_features=8, threshold=1)
     assert_named(found.unusable, (3, 4, 5))
-    features = {feature["sql"] for feature in found.report.to_dict()["features"]}
+    described = map(json_object, json_list(found.report.to_dict()["features"]))
+    features = {json_text(feature["sql"]) for feature in described}
     listed = "array_contains(array('AIR', concat('it', chr(39), 's')), mode)"
     assert (
         features
@@ -78,11 +81,12 @@ def test_what_stands_in_a_log_or_a_layout_and_cannot_be_used_blocks_nothing(
     assert {broken.position for broken in table.analyze().unusable} == {0}
     decision = table.auto(policy=Policy(block_rows=600, layouts=("qdtree",)), model=EAGER)
     assert decision.acted, decision.sentence
-    named = [BrokenQuery(**each) for each in decision.numbers["unusable"]]
+    unusable: Any = decision.numbers["unusable"]
+    named = [BrokenQuery(**each) for each in unusable]
     assert len(named) == 2
     assert all(broken.sql in str(broken) for broken in named)
     store = opened(table).store
-    stored = stored_layout(store, decision.numbers["layout_id"], opened(table).root)
+    stored = stored_layout(store, json_text(decision.numbers["layout_id"]), opened(table).root)
     assert stored is not None
     filters = [entry.filter for entry in stored.workload]
     assert not any(map(is_opaque, filters)), "as logged, so that nothing seems to drift"

@@ -11,10 +11,12 @@ from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.expr import Column, Comparison, Literal, Opaque
 from skipstone.predicate.types import INT
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
+from skipstone.spark.bridge.jvm import JavaObject
 
 
 def delta_schema(spark: SparkSession, path: str) -> str:
-    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
+    jvm: JavaObject = spark._jvm
+    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
     defaults = (getattr(log, f"update$default${n}")() for n in (1, 2, 3))
     return str(log.update(*defaults).metadata().schemaString())
 
@@ -42,8 +44,10 @@ def test_delta_column_is_found_by_physical_name_after_renames(spark: SparkSessio
 def test_column_outside_the_schema_is_not_used() -> None:
     names = ColumnNames.from_schema({"type": "struct", "fields": [{"name": "a", "type": "integer"}]})
     kind = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
-    node = {"c": kind, "n": 0, "t": '"boolean"', "f": {"name": "__internal", "metadata": "{}"}}
-    found = expr_from_catalyst({"settings": {}, "nodes": [node]}, names)
+    fields: dict[str, object] = {"name": "__internal", "metadata": "{}"}
+    found = expr_from_catalyst(
+        {"settings": {}, "nodes": [{"c": kind, "n": 0, "t": '"boolean"', "f": fields}]}, names
+    )
     assert isinstance(found, Opaque)
     assert found.code == "UNKNOWN_COLUMN"
 

@@ -20,7 +20,7 @@ class GrowingStore(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.meanwhile: Callable[[], None] = lambda: None
+        self.meanwhile: Callable[[], object] = lambda: None
 
     def write(self, path: str, data: bytes) -> None:
         self._others_act()
@@ -99,7 +99,7 @@ def test_a_segment_that_was_left_half_written_is_written_again_under_its_name() 
 def test_of_publishers_that_took_the_same_number_none_loses_anything() -> None:
     store = GrowingStore()
     others = iter("abcdeg")
-    store.meanwhile = lambda: publish(store, segment([next(others)])) and None
+    store.meanwhile = lambda: publish(store, segment([next(others)]))
     publish(store, segment(["f"]))
     store.meanwhile = lambda: None
     names = stamp(store)
@@ -112,7 +112,7 @@ def test_a_publication_during_a_replacement_is_kept() -> None:
     store = GrowingStore()
     old = [publish(store, segment([name])) for name in "ab"]
     others = iter("cdefghijklmnop")
-    store.meanwhile = lambda: publish(store, segment([next(others)])) and None
+    store.meanwhile = lambda: publish(store, segment([next(others)]))
     replace_segments(store, old, [segment(["a", "b"])])
     added = next(others)
     assert set(load(store, "t").files.paths) == set("abcdefghijklmnop".partition(added)[0])

@@ -233,7 +233,7 @@ def test_no_write_permission_is_one_sentence_and_the_table_stays_readable(cli: C
         ["status", "t", "--table", "no-equals-sign"],
         ["demo", "--rows", "many"],
     ],
-    ids=lambda arguments: " ".join(arguments),
+    ids=" ".join,
 )
 def test_a_wrong_call_ends_with_code_2(arguments: list[str]) -> None:
     result = Cli()(*arguments)

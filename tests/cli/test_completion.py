@@ -25,7 +25,9 @@ def completed(words: str) -> set[str]:
         "try: app(prog_name='skipstone')\n"
         "finally: assert 'pyspark' not in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
+    )
     assert "AssertionError" not in done.stderr, "completing needs no Spark"
     return set(done.stdout.split())
 
@@ -60,5 +62,7 @@ def test_help_imports_neither_spark_nor_arrays() -> None:
         "except SystemExit: print({'pyspark', 'py4j', 'numpy', 'pyarrow', 'rich'} & set(sys.modules))"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
+    )
     assert done.stdout.splitlines()[-1] == "set()", done.stdout + done.stderr

@@ -78,7 +78,11 @@ def test_a_round_that_indexes_decides_and_rewrites_is_one_bar(spark: SparkSessio
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
     """What has been shown since it was asked for last, where there is no terminal."""
-    return lambda: capsys.readouterr().err.splitlines()
+
+    def shown() -> list[str]:
+        return capsys.readouterr().err.splitlines()
+
+    return shown
 
 
 def test_without_a_terminal_a_line_comes_at_once_and_then_now_and_then(

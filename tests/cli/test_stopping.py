@@ -88,7 +88,12 @@ def test_an_answer_of_the_jvm_is_awaited(spark: SparkSession) -> None:
     jvm = spark._jvm
     assert jvm is not None
     answered: list[object] = []
-    _, seconds = _interrupted(lambda: (jvm.java.lang.Thread.sleep(2_500), answered.append(1)))
+
+    def wait() -> None:
+        jvm.java.lang.Thread.sleep(2_500)
+        answered.append(1)
+
+    _, seconds = _interrupted(wait)
     assert seconds >= 1.5
     assert jvm.java.lang.Math.abs(-3) == 3
 

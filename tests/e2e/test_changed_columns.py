@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 from tests.e2e.checks import assert_reads_all, assert_same, assert_skips, indexed, settings, write_files
 
@@ -83,7 +83,7 @@ def test_a_schema_given_by_the_reader(spark: SparkSession, tmp_path: Path) -> No
         "x DECIMAL(12, 2)": "x = 5",
     }.items():
 
-        def query(schema: str = schema, condition: str = condition):  # type: ignore[no-untyped-def]
+        def query(schema: str = schema, condition: str = condition) -> DataFrame:
             return spark.read.schema(schema).parquet(str(path)).where(condition)
 
         assert_same(spark, query)
@@ -110,7 +110,10 @@ def test_files_that_spell_a_column_differently_follow_the_sessions_case_rule(
     table = indexed(spark, "spelled", path)
     assert_skips(table, "SELECT a FROM spelled WHERE a = 5", rows=1, read=1)
     with settings(spark, spark__sql__caseSensitive="true"):
-        reading = lambda: spark.read.schema("a BIGINT").parquet(str(path))  # noqa: E731
+
+        def reading() -> DataFrame:
+            return spark.read.schema("a BIGINT").parquet(str(path))
+
         assert_same(spark, lambda: reading().where("a IS NULL"), rows=2)
         assert_same(spark, lambda: reading().where("NOT (a <=> 1)"), rows=5)
 

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import assert_same, assert_skips, settings
 from tests.e2e.conftest import write_orders
+from tests.first_row import first_row
 from tests.templates import Templates
 
 import skipstone
@@ -31,10 +32,8 @@ def test_deletion_vectors_added_and_restored_after_indexing(
 ) -> None:
     table, name = history
     spark.sql(f"DELETE FROM {name} WHERE id BETWEEN 150 AND 160")
-    assert (
-        spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").first()["operationMetrics"]["numDeletionVectorsAdded"]
-        == "1"
-    )
+    commit = first_row(spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1"))
+    assert commit["operationMetrics"]["numDeletionVectorsAdded"] == "1"
     assert_skips(table, f"SELECT id FROM {name} WHERE id BETWEEN 145 AND 165", rows=10, read=1)
     assert_skips(table, f"SELECT id FROM {name} WHERE id = 155", rows=0)
     table.index(rebuild=True)  # with the rows deleted
@@ -105,5 +104,5 @@ def test_counting_from_metadata_alone_still_works(
     spark: SparkSession, history: tuple[skipstone.Table, str]
 ) -> None:
     _, name = history
-    assert spark.sql(f"SELECT count(*) FROM {name}").first()[0] == 400
+    assert first_row(spark.sql(f"SELECT count(*) FROM {name}"))[0] == 400
     assert spark.read.format("delta").load(name[7:-1]).count() == 400

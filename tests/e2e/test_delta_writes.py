@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 from tests.e2e.checks import assert_same, assert_skips
 from tests.e2e.conftest import write_orders
+from tests.first_row import first_row
 from tests.templates import Templates
 
 import skipstone
@@ -30,7 +31,7 @@ def written(spark: SparkSession, templates: Templates, tmp_path: Path) -> tuple[
 
 
 def _counts(spark: SparkSession, name: str) -> tuple[int, int, int]:
-    found = spark.sql(f"SELECT count(*), count_if(k = 77), count_if(id >= 1000) FROM {name}").first()
+    found = first_row(spark.sql(f"SELECT count(*), count_if(k = 77), count_if(id >= 1000) FROM {name}"))
     return found[0], found[1], found[2]
 
 
@@ -100,7 +101,7 @@ def test_a_stream_reads_everything(
     writing = stream.select("id").writeStream.format("parquet").trigger(availableNow=True)
     query = writing.option("checkpointLocation", str(tmp_path / "checkpoint")).start(str(target))
     assert query.awaitTermination(120)
-    expected = spark.sql(f"SELECT count(*) FROM {name} WHERE id >= 350 OR k = 3").first()[0]
+    expected = first_row(spark.sql(f"SELECT count(*) FROM {name} WHERE id >= 350 OR k = 3"))[0]
     assert spark.read.parquet(str(target)).count() == expected > 50
 
 
@@ -119,8 +120,8 @@ def test_appends_of_another_writer_while_queries_run(
     writer.start()
     seen = [0]
     while writer.is_alive():
-        seen.append(spark.sql(f"SELECT count(*) FROM {name} WHERE id >= 1000").first()[0])
-        if spark.sql(f"SELECT count(*) FROM {name} WHERE id < 10").first()[0] != 10:
+        seen.append(first_row(spark.sql(f"SELECT count(*) FROM {name} WHERE id >= 1000"))[0])
+        if first_row(spark.sql(f"SELECT count(*) FROM {name} WHERE id < 10"))[0] != 10:
             problems.append("rows lost")
     writer.join()
     assert not problems

@@ -11,6 +11,7 @@ from tests.e2e.checks import assert_same, assert_skips, scan_of
 from tests.e2e.conftest import Orders
 
 import skipstone
+from skipstone.spark.bridge.jvm import JavaObject
 
 
 def _rules(spark: SparkSession) -> Any:
@@ -22,17 +23,19 @@ def _names(spark: SparkSession) -> list[str]:
     return [rules.apply(place).getClass().getName() for place in range(rules.size())]
 
 
-def _foreign_rule(spark: SparkSession) -> Any:
+def _foreign_rule(spark: SparkSession) -> JavaObject:
     """A rule of somebody else, which does nothing."""
-    compiler = spark._jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(spark._jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    jvm: JavaObject = spark._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
     compiler.cook(
         "public class Foreign extends org.apache.spark.sql.catalyst.rules.Rule {"
         " public org.apache.spark.sql.catalyst.trees.TreeNode apply("
         "org.apache.spark.sql.catalyst.trees.TreeNode plan) { return plan; } }"
     )
     constructor = compiler.getClassLoader().loadClass("Foreign").getConstructors()[0]
-    return constructor.newInstance(spark.sparkContext._gateway.new_array(spark._jvm.java.lang.Object, 0))
+    gateway: JavaObject = spark.sparkContext._gateway
+    return constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
 
 
 def test_enabling_twice_is_harmless_and_disabling_restores_the_session(orders: Orders) -> None:

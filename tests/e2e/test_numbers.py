@@ -67,7 +67,7 @@ def test_integer_overflow_never_hides_a_row(numbers: skipstone.Table, ansi: str)
     with settings(numbers.spark, spark__sql__ansi__enabled=ansi):
         for condition in ("i + 1 < 0", "i + 1 < 5", "l + 5 < 0", "-i < 0", "i * 2 < 0", "CAST(l AS INT) < 0"):
             query = f"SELECT id FROM numbers WHERE {condition}"
-            overflows = ansi == "true" and condition not in ("-i < 0",)
+            overflows = ansi == "true" and condition != "-i < 0"
             if not overflows:
                 assert_same(numbers.spark, query)
                 continue

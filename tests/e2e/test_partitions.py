@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.checks import assert_same, assert_skips, indexed, write_files
 
 import skipstone
@@ -93,7 +93,10 @@ def test_a_partition_read_on_its_own_has_the_stored_column(spark: SparkSession, 
     assert_same(spark, f"SELECT x FROM {alone} WHERE p = 18", rows=1)
     assert_same(spark, f"SELECT x FROM {alone} WHERE p = 1", rows=0)
     assert_skips(table, f"SELECT x FROM {alone} WHERE x = 10", rows=2, read=1)
-    flat = lambda: spark.read.option("recursiveFileLookup", "true").parquet(str(path))  # noqa: E731
+
+    def flat() -> DataFrame:
+        return spark.read.option("recursiveFileLookup", "true").parquet(str(path))
+
     assert_same(spark, lambda: flat().where("p = 18"), rows=2)
     assert_skips(table, lambda: flat().where("p > 0 AND x = 10"), rows=4, read=2)
 
@@ -103,10 +106,10 @@ def test_a_given_base_path_or_several_paths(spark: SparkSession, tmp_path: Path)
     spark.range(0, 40, 1, 2).selectExpr("id", "id % 2 AS p").write.partitionBy("p").parquet(str(path))
     table = indexed(spark, "based", path)
 
-    def one():  # type: ignore[no-untyped-def]
+    def one() -> DataFrame:
         return spark.read.option("basePath", str(path)).parquet(f"{path}/p=1").where("id < 4 AND p = 1")
 
-    def both():  # type: ignore[no-untyped-def]
+    def both() -> DataFrame:
         return spark.read.option("basePath", str(path)).parquet(f"{path}/p=1", f"{path}/p=0").where("id < 4")
 
     assert_skips(table, one, rows=2, read=1)

@@ -8,10 +8,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from tests.e2e.checks import settings
 from tests.e2e.random_predicates import KEPT, Conditions
 from tests.e2e.random_tables import make_table
+from tests.first_row import first_row
 
 import skipstone
 
@@ -23,7 +26,7 @@ def _truth(spark: SparkSession, name: str, conditions: Sequence[str]) -> list[tu
     """Rows and a checksum for each condition, all from one scan without skipping."""
     parts = [f"count_if({c}), coalesce(sum(if({c}, id * id % 997, 0)), 0)" for c in conditions]
     with settings(spark, spark__skipstone__enabled="false"):
-        found = spark.sql(f"SELECT {', '.join(parts)} FROM {name}").first()
+        found = first_row(spark.sql(f"SELECT {', '.join(parts)} FROM {name}"))
     return [(found[2 * place], found[2 * place + 1]) for place in range(len(conditions))]
 
 
@@ -50,7 +53,7 @@ def _spoken(conditions: Conditions, spark: SparkSession, name: str, count: int) 
         condition = conditions.condition()
         try:
             spark.sql(f"SELECT 1 FROM {name} WHERE {condition}")
-        except Exception:
+        except (PySparkException, Py4JError):
             continue
         found.append(condition)
     assert len(found) == count

@@ -19,6 +19,7 @@ def test_hostile_settings_of_the_session_change_nothing(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=900,
+        check=False,
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": paths, "SKIPSTONE_COSTS": str(tmp_path / "costs")},
     )

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.checks import assert_same, assert_skips, indexed, settings, write_files
 
 import skipstone
+from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.workload.queries import Query, Workload
 
 MOMENTS = ("1400-03-01 00:00:00", "1890-12-31 23:00:00", "2024-03-30 22:00:00", "2024-03-31 22:00:00")
@@ -121,7 +122,8 @@ def test_zone_offsets_of_old_dates_from_old_writers(spark: SparkSession, tmp_pat
     _old_spark_files(tmp_path / "old")
     table = indexed(spark, "old", tmp_path / "old")
     query = "SELECT id FROM old WHERE unix_micros(ts) = {}"
-    zones = spark._jvm.java.util.TimeZone
+    jvm: JavaObject = spark._jvm
+    zones = jvm.java.util.TimeZone
     before = zones.getDefault()
     try:
         for zone in ("UTC", "America/Los_Angeles", "Asia/Kolkata"):

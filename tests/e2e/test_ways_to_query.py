@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from tests.e2e.checks import answer, assert_same, assert_skips, settings
 from tests.e2e.conftest import Orders
+from tests.first_row import first_row
 from tests.opened import opened
 
 import skipstone
@@ -78,7 +79,7 @@ def test_sql_skips_unchanged(orders: Orders, case: str) -> None:
 def test_the_data_frame_api_skips(orders: Orders) -> None:
     spark = orders.table.spark
 
-    def query():  # type: ignore[no-untyped-def]
+    def query() -> DataFrame:
         return orders.table.frame().where((F.col("id") < 100) & F.col("name").startswith("n")).select("id")
 
     assert_skips(orders.table, query, rows=100, read=1)
@@ -142,8 +143,9 @@ def test_a_cached_frame_answers_as_before(orders: Orders) -> None:
 def test_counts_need_no_rows(orders: Orders) -> None:
     spark = orders.table.spark
     assert spark.table(orders.name).count() == 800
-    assert spark.sql(f"SELECT count(*) FROM {orders.name} WHERE id < 0").first()[0] == 0
-    assert spark.sql(f"SELECT max(id), min(day) FROM {orders.name} WHERE id >= 700").first()[0] == 799
+    assert first_row(spark.sql(f"SELECT count(*) FROM {orders.name} WHERE id < 0"))[0] == 0
+    latest = spark.sql(f"SELECT max(id), min(day) FROM {orders.name} WHERE id >= 700")
+    assert first_row(latest)[0] == 799
 
 
 def test_a_user_defined_function_beside_a_usable_predicate(orders: Orders) -> None:

@@ -23,6 +23,7 @@ from skipstone.estimate.estimate_rewrite import (
 )
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.verdict import RewriteFigures, SampleFigures, Verdict, VerdictCode
+from skipstone.json_types import json_list, json_object
 from skipstone.layout.options import SAMPLE_ROWS
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import BrokenQuery
@@ -180,7 +181,8 @@ def test_layouts_that_cannot_be_fitted_settle_it_with_their_reasons() -> None:
 def test_statements_that_cannot_be_used_and_the_time_it_took_are_told_only_if_there_are_any() -> None:
     told = replace(FIGURES, unusable=(BrokenQuery("SELECT", "why", 2, 3),), analysis_seconds=1.5).to_dict()
     assert told.keys() == FIRST_KEYS | {"unusable", "analysis_seconds"}
-    assert told["unusable"][0]["reason"] == "why"
+    (named,) = json_list(told["unusable"])
+    assert json_object(named)["reason"] == "why"
 
 
 def test_the_sample_grows_with_what_the_rewrite_costs() -> None:

@@ -42,7 +42,8 @@ def test_a_notebook_runs_from_beginning_to_end(run: ModuleType, name: str, tmp_p
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_stored_notebook_has_every_output_and_no_noise(name: str) -> None:
-    notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
+    path = EXAMPLES / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call] # it has no hints
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell.outputs]

@@ -63,20 +63,19 @@ def filters(count: int, seed: int) -> list[Expr]:
         city = CITIES[int(rng.integers(0, 5))]
         kind = KINDS[int(rng.integers(0, 30))]
         span = (compare(">=", DAY, start), compare("<", DAY, start + 100))
-        out.append(
-            [
-                And((*span, compare("=", CITY, city))),
-                And((compare("=", KIND, kind), compare(">", SHIPPED, start))),
-                Or(
-                    (
-                        And((compare("=", REGION, 1), compare("<", PRICE, 10.0))),
-                        And((compare("=", REGION, 3), compare("=", CITY, city))),
-                    )
-                ),
-                And((Match("ends_with", KIND, "7"), In(CITY, tuple(Literal(c, STRING) for c in CITIES[:2])))),
-                Or((IsNull(SHIPPED), compare(">", PRICE, 95.0))),
-            ][number % 5]
-        )
+        templates: list[Expr] = [
+            And((*span, compare("=", CITY, city))),
+            And((compare("=", KIND, kind), compare(">", SHIPPED, start))),
+            Or(
+                (
+                    And((compare("=", REGION, 1), compare("<", PRICE, 10.0))),
+                    And((compare("=", REGION, 3), compare("=", CITY, city))),
+                )
+            ),
+            And((Match("ends_with", KIND, "7"), In(CITY, tuple(Literal(c, STRING) for c in CITIES[:2])))),
+            Or((IsNull(SHIPPED), compare(">", PRICE, 95.0))),
+        ]
+        out.append(templates[number % 5])
     return [normalize_filter(each) for each in out]
 
 
@@ -167,4 +166,5 @@ def by_city(case: Case) -> Case:
 
 
 def needed(view: WorkloadView, rows: Sequence[dict[Column, object]]) -> np.ndarray:
-    return bits_of(view.filters, rows).mean(axis=0)
+    shares: np.ndarray = bits_of(view.filters, rows).mean(axis=0)
+    return shares

@@ -105,7 +105,7 @@ def test_lemma_1_no_merge_ever_gains(seed: int) -> None:
 def test_caching_partners_makes_the_same_merges(seed: int, min_size: int) -> None:
     """Uneven weights leave hardly any ties, so the objective is that of the plain procedure."""
     vectors, counts, _ = random_case(seed, 25)
-    weights = np.random.default_rng(seed).random(vectors.shape[1]) + 0.5
+    weights = np.random.default_rng(seed).random((vectors.shape[1],)) + 0.5
     found = cluster(vectors, counts, weights, min_size, max_size=10**9)
     plain = plain_clustering(vectors, counts, weights, min_size)
     assert rows_skipped(found.unions, found.sizes, weights) == pytest.approx(plain)
@@ -173,7 +173,7 @@ def best_of_all(vectors: np.ndarray, weights: np.ndarray, size: int) -> float:
             return 0.0
         one = min(left)
         return max(
-            rows_skipped(vectors[[one, *others]].any(axis=0)[None], [size], weights)
+            rows_skipped(np.any(vectors[[one, *others]], axis=0)[None], [size], weights)
             + search(left - {one, *others})
             for others in itertools.combinations(sorted(left - {one}), size - 1)
         )

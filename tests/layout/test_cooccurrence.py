@@ -20,7 +20,8 @@ def case(seed: int) -> tuple[np.ndarray, list[int]]:
 def expected(bits: np.ndarray, rows: np.ndarray, cuts: np.ndarray, atoms: np.ndarray) -> np.ndarray:
     ones = np.ones((len(rows), 1))
     left, right = (np.concatenate([bits[rows][:, which], ones], axis=1) for which in (cuts, atoms))
-    return left.T @ right
+    counts: np.ndarray = left.T @ right
+    return counts
 
 
 @pytest.mark.parametrize("way", ["together", "_by_product", "_by_histogram"])

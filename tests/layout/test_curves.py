@@ -8,7 +8,7 @@ import pytest
 from skipstone.layout import hilbert_curve, zcurve
 from skipstone.layout.assignment import Dimension
 from skipstone.layout.bit_shares import interleaved
-from skipstone.layout.grid import _gathered
+from skipstone.layout.grid import Curve, _gathered
 from skipstone.predicate.expr import Column
 from skipstone.predicate.types import INT
 
@@ -23,7 +23,7 @@ def cells(dimensions: int, bits: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("dimensions", "bits"), SHAPES)
 @pytest.mark.parametrize("curve", CURVES)
-def test_every_cell_has_a_place_of_its_own(curve, dimensions: int, bits: int) -> None:
+def test_every_cell_has_a_place_of_its_own(curve: Curve, dimensions: int, bits: int) -> None:
     keys = curve(cells(dimensions, bits), bits)
     assert sorted(keys.tolist()) == list(range(1 << (bits * dimensions)))
 
@@ -36,7 +36,7 @@ def test_hilbert_steps_go_to_a_neighbour(dimensions: int, bits: int) -> None:
 
 
 @pytest.mark.parametrize("curve", CURVES)
-def test_more_bits_than_a_key_has_are_refused(curve) -> None:
+def test_more_bits_than_a_key_has_are_refused(curve: Curve) -> None:
     highest = np.full((1, 4), (1 << 16) - 1)
     keys = curve(np.concatenate([highest, highest >> 1]), 16)
     assert len(np.unique(keys)) == 2, "64 bits are all there"
@@ -47,7 +47,7 @@ def test_more_bits_than_a_key_has_are_refused(curve) -> None:
 
 
 @pytest.mark.parametrize("curve", [None, *CURVES])
-def test_one_fine_column_among_coarse_ones_keeps_neighbours_together(curve) -> None:
+def test_one_fine_column_among_coarse_ones_keeps_neighbours_together(curve: Curve | None) -> None:
     """Four columns of 18 bits each would need 72: the highest bits must not be lost."""
     numbers = [np.arange(1, (1 << 18) + 1), *[np.ones(1 << 18, np.int64)] * 3]
     dimensions = tuple(

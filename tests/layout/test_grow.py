@@ -53,7 +53,7 @@ def test_leaves_hold_every_row_once_and_say_which_queries_read_them(seed: int) -
     queries = compile_formulas(formulas, 8)
     for leaf, reads in zip(grown.leaves, grown.reads, strict=True):
         assert len(leaf.rows) >= 10
-        vanished = ~bits[leaf.rows].any(axis=0)[:, None]
+        vanished = ~np.any(bits[leaf.rows], axis=0)[:, None]
         assert queries.skipped(vanished)[:, 0].tolist() == (~reads).tolist()
 
 

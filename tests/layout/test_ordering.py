@@ -11,7 +11,8 @@ from skipstone.layout.ordering import order_vectors
 
 
 def distances(vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return (vectors[:, None, :] != vectors[None, :, :]) @ weights
+    away: np.ndarray = (vectors[:, None, :] != vectors[None, :, :]) @ weights
+    return away
 
 
 def length(tour: np.ndarray, away: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,7 @@ def test_buckets_hold_equal_numbers_of_rows() -> None:
 
 def test_a_frequent_value_has_one_bucket_and_no_bound_repeats() -> None:
     column = rank(pa.array([5] * 900 + list(range(100))))
-    found = bounds(column, 10)
+    found: tuple[Any, ...] = bounds(column, 10)
     assert list(found) == sorted(set(found))
     assert 5 in found
 

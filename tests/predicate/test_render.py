@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 from decimal import Decimal
 
@@ -121,8 +121,8 @@ def test_literal_shows_its_type(value: Value, type_: Type, sql: str) -> None:
 
 def test_days_become_the_dates_that_python_knows() -> None:
     days = range(-719162, 2932897, 7919)
-    start = datetime.date(1970, 1, 1)
+    start = dt.date(1970, 1, 1)
     assert [civil(day) for day in days] == [
-        (d.year, d.month, d.day) for d in (start + datetime.timedelta(day) for day in days)
+        (d.year, d.month, d.day) for d in (start + dt.timedelta(day) for day in days)
     ]
     assert to_sql(Comparison("<", D, Literal(0.0, DOUBLE))) == "d < 0.0D"

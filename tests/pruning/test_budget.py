@@ -136,8 +136,10 @@ def test_the_budget_is_never_exceeded_and_what_it_did_not_suffice_for_is_named()
     (cut,) = {(unused.code.name, unused.sentence) for unused in decision.unused}
     assert cut == (
         "BUDGET",
-        "its alternatives were not compared with all other conditions: "
-        "the work budget of a decision, 2,000 steps, was spent",
+        (
+            "its alternatives were not compared with all other conditions: "
+            "the work budget of a decision, 2,000 steps, was spent"
+        ),
     )
 
 

@@ -44,7 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     executable = shutil.which(os.environ.get("SKIPSTONE_S3_SERVER", "moto_server"))
     assert executable, "moto_server is not installed; make test-s3 does that"
     log = tmp_path_factory.mktemp("s3") / "server.log"
-    process = start([os.path.abspath(executable), "-H", "127.0.0.1", "-p", str(port)], log)
+    process = start([str(Path(executable).absolute()), "-H", "127.0.0.1", "-p", str(port)], log)
     try:
         url = f"http://127.0.0.1:{port}"
         _create_bucket(url)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import urllib.request
+import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
 from pyspark.sql import SparkSession
@@ -35,7 +35,7 @@ def objects(server: Server) -> list[str]:
     after = ""
     while True:
         with urllib.request.urlopen(f"{server.url}/lake?list-type=2&start-after={after}") as answer:
-            tree = ElementTree.parse(answer)
+            tree = ET.parse(answer)
         keys = [key.text or "" for key in tree.iter() if key.tag.endswith("}Key")]
         if not keys:
             return found

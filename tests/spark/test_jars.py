@@ -17,7 +17,10 @@ CONTENT = {"g:one:1": b"first", "g:two:1": b"second"}
 
 @pytest.fixture(autouse=True)
 def _two_small_jars(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = [Jar(*name.split(":"), hashlib.sha256(data).hexdigest()) for name, data in CONTENT.items()]
+    small = []
+    for name, data in CONTENT.items():
+        group, artifact, version = name.split(":")
+        small.append(Jar(group, artifact, version, hashlib.sha256(data).hexdigest()))
     monkeypatch.setattr(jars, "DELTA_JARS", tuple(small))
     monkeypatch.setattr(jars, "spark_has_delta", lambda: False)
 

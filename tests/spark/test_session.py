@@ -35,6 +35,7 @@ def test_without_java_the_session_says_what_to_install(tmp_path: Path) -> None:
         env={"PATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
         capture_output=True,
         text=True,
+        check=False,
     )
     assert done.stdout.startswith("skipstone needs Java 17 or newer, but found none; install a JDK 17")
 
@@ -84,7 +85,12 @@ print(spark.read.format("delta").load("table").count())
     given = f"--jars {tmp_path}/mine.jar --driver-memory 700m --conf spark.sql.ansi.enabled=false"
     environ = os.environ | {"SPARK_CONF_DIR": str(tmp_path), "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environ, cwd=tmp_path
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=environ,
+        cwd=tmp_path,
+        check=False,
     )
     assert done.stdout.splitlines() == [
         "local[1] 7",
@@ -99,5 +105,7 @@ print(spark.read.format("delta").load("table").count())
 def test_a_master_that_does_not_answer_is_one_sentence_before_java_starts() -> None:
     program = "import skipstone.spark.session as s\ntry: s.session(master='spark://127.0.0.1:1')\n"
     program += "except s.SkipstoneError as e: print(e)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.stdout == "The Spark master spark://127.0.0.1:1 does not answer: Connection refused.\n"

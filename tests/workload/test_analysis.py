@@ -10,9 +10,10 @@ from skipstone.predicate.implies import implies, never_true
 from skipstone.predicate.types import INT
 from skipstone.workload.analysis import analyze
 from skipstone.workload.leave_out import date_filters
+from skipstone.workload.predicates import LoggedFilter
 
 
-def subsumed_weight(predicate: Expr, log: list) -> float:
+def subsumed_weight(predicate: Expr, log: list[LoggedFilter]) -> float:
     usable = [entry for entry in log if not never_true(entry.filter)]
     return sum(entry.weight for entry in usable if implies(entry.filter, predicate))
 

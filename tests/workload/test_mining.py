@@ -22,7 +22,7 @@ def frequent_sets(
         for size in range(1, has.shape[1] + 1)
         for items in itertools.combinations(range(has.shape[1]), size)
     )
-    rows = {items: has[:, items].all(axis=1) for items in every}
+    rows = {items: np.all(has[:, items], axis=1) for items in every}
     return {items: row for items, row in rows.items() if weights[row].sum() >= threshold}
 
 

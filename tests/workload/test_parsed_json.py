@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from tests.workload.logs import DAY, EXAMPLE_1, PRODUCT, X, Y, compare, equal, not_null, one_of, query
@@ -59,7 +60,9 @@ PRICE, SCORE = Column(("price",), Type.parse("decimal(10,2)")), Column(("a", "sc
         ),
     ],
 )
-def test_a_predicate_is_a_column_an_operator_and_a_value(predicate: Expr, expected: dict) -> None:
+def test_a_predicate_is_a_column_an_operator_and_a_value(
+    predicate: Expr, expected: dict[str, object]
+) -> None:
     found = predicate_json(predicate)
     assert found.pop("sql")
     assert found == expected
@@ -72,7 +75,7 @@ def test_a_query_keeps_its_text_its_structure_and_its_features() -> None:
         LoggedFilter(Literal(True, BOOLEAN), sql="SELECT 2"),
     ]
     analysis = analyze(log, threshold=3, num_features=2)
-    found = parsed_workload_json(log, analysis, table="t", source="log.sql")
+    found: dict[str, Any] = parsed_workload_json(log, analysis, table="t", source="log.sql")
     first, second = found["queries"]
     assert (first["id"], first["sql"], first["count"]) == (1, "SELECT 1", 3)
     assert first["timestamp"] == "2024-05-01T12:00:00+00:00"

@@ -205,7 +205,7 @@ def test_a_record_that_cannot_be_read_is_named_and_the_others_are_used(
     json.dumps(said).encode()
 
 
-RECORDS = [
+RECORDS: list[dict[str, object]] = [
     {"sql": "select 1", "status": "FINISHED"},
     {"sql": "select 2", "status": "FAILED"},
     {"sql": "select 3", "status": "Canceled"},

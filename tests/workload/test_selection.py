@@ -11,13 +11,18 @@ from tests.workload.logs import DAY, REVENUE, SHIPPED, X, Y, compare, equal, que
 from skipstone.actions.selection_report import selection_dict, selection_text
 from skipstone.predicate.expr import Column, Comparison, Expr
 from skipstone.predicate.types import INT
+from skipstone.workload.correlation import Codes
 from skipstone.workload.predicates import query_predicates
 from skipstone.workload.selection import MOST_ADDITIONAL, MOST_Z, Selection, Thresholds, select
 
 ROWS = 500
 RNG = np.random.default_rng(3)
 DAYS = RNG.integers(0, 1000, ROWS)
-VALUES = {DAY: DAYS, SHIPPED: DAYS + RNG.integers(0, 20, ROWS), X: RNG.integers(0, 50, ROWS)}
+VALUES: dict[Expr, Codes] = {
+    DAY: DAYS,
+    SHIPPED: DAYS + RNG.integers(0, 20, ROWS),
+    X: RNG.integers(0, 50, ROWS),
+}
 LATE = Comparison("<", DAY, SHIPPED)
 
 
@@ -65,7 +70,7 @@ def test_the_report_is_json_and_text() -> None:
 def test_no_more_than_four_dimensions_are_chosen() -> None:
     columns = [Column((f"c{n}",), INT) for n in range(6)]
     log = [query(compare("<", column, n), weight=9 - c) for c, column in enumerate(columns) for n in range(3)]
-    values = {column: RNG.permutation(ROWS) for column in columns}
+    values: dict[Expr, Codes] = {column: RNG.permutation(ROWS) for column in columns}
     found = select(query_predicates(log), values, lambda _: None)
     assert [each.expr for each in found.z] == columns[:MOST_Z]
     assert [each.code for each in found.additional] == ["BEYOND_DIMENSIONS"] * 2

@@ -72,7 +72,7 @@ def test_literal_is_held_in_its_canonical_form(
     assert isinstance(found, Comparison)
     assert isinstance(found.right, Literal)
     assert found.op == "="
-    assert found.left == Column((condition.split()[0],), found.right.type)
+    assert found.left == Column((condition.split(maxsplit=1)[0],), found.right.type)
     assert (found.right.type.kind, found.right.value) == (kind, value)
 
 

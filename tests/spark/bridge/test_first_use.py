@@ -28,6 +28,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
         capture_output=True,
         text=True,
         timeout=600,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +33,7 @@ def blocks_of(
     files: Sequence[pa.Table],
     expressions: Sequence[str] = (),
     features: Sequence[str] = (),
+    *,
     known: Mapping[str, Sequence[Value]] = {},
 ) -> BlockSet:
     folder.mkdir(exist_ok=True)
@@ -66,7 +68,7 @@ def value_set(statistics: Statistics, block: int) -> set[object] | None:
 
 
 UTC = dt.UTC
-CASES = {
+CASES: dict[str, tuple[pa.DataType, list[object], tuple[object, object]]] = {
     "boolean": (pa.bool_(), [True, None, False], (False, True)),
     "byte": (pa.int8(), [-128, None, 127], (-128, 127)),
     "short": (pa.int16(), [-5, 300, None], (-5, 300)),
@@ -206,7 +208,7 @@ def test_invalid_utf8_gives_no_bound(spark: SparkSession, tmp_path: Path) -> Non
     ],
 )
 def test_value_sets_are_exact_and_unknown_where_a_value_is_not_in_the_dictionary(
-    spark: SparkSession, tmp_path: Path, values: list[object], outsider: object
+    spark: SparkSession, tmp_path: Path, values: list[Any], outsider: Any
 ) -> None:
     many = [*values, None] * 60
     files = [
@@ -224,12 +226,12 @@ def test_value_sets_are_exact_and_unknown_where_a_value_is_not_in_the_dictionary
     assert value_set(found, 2) == set()
     assert value_set(found, 3) is None
     assert value_set(found, 4) == {one[1]}
-    low, high = min(whole), max(whole)  # type: ignore[type-var]
+    low, high = min(whole), max(whole)
     assert bounds(found) == [
         (low, high),
         (one[0], one[0]),
         (None, None),
-        (min(low, one[2]), max(high, one[2])),  # type: ignore[type-var]
+        (min(low, one[2]), max(high, one[2])),
         (one[1], one[1]),
     ]
 
