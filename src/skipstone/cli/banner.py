@@ -78,7 +78,7 @@ class JavaErrors:
         self._thread.start()
 
     def _read(self) -> None:
-        with self._lines, self._out:
+        with self._lines:
             for line in self._lines:
                 with self._lock:
                     if line.startswith(_BANNER):
@@ -87,6 +87,8 @@ class JavaErrors:
                         self._held.append(line)
                     else:
                         self._out.write(line)
+        with self._lock:  # nobody writes to a descriptor that is just being closed
+            self._out.close()
 
     def pass_on(self) -> None:
         """Write what was held back, and from now on at once."""

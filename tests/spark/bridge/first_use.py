@@ -102,7 +102,11 @@ def after_the_end(folder: str) -> dict[str, Any]:
     out["another session runs"] = {name: sentence_of(call) for name, call in of_the_table.items()}
     opened = skipstone.table(again, f"t={path}")
     out["opened again"] = opened.explain("SELECT * FROM t WHERE id = 3").scans[0].files_read
-    out["public"] = sorted(name for name in dir(skipstone.Table) if not name.startswith("_"))
+    out["public"] = sorted(
+        name
+        for name in dir(skipstone.Table)
+        if not name.startswith("_") and callable(getattr(skipstone.Table, name))
+    )
     again.stop()
     return out
 
