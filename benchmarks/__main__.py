@@ -22,7 +22,7 @@ from benchmarks.figures import RESULTS, Figure
 from skipstone.cli.banner import without_java_banner
 from skipstone.cli.output import errors_as_json, fail, print_json, print_table
 from skipstone.cli.output import table as new_table
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.spark_options import as_submit_arguments, with_spark_options
 from skipstone.errors import SkipstoneError
 from skipstone.progress import Progress

@@ -60,8 +60,8 @@ def _scan_nodes(plan: JavaObject) -> Iterator[JavaObject]:
         yield from _scan_nodes(plan.plan())
     else:
         children = plan.children()
-        for place in range(children.size()):
-            yield from _scan_nodes(children.apply(place))
+        for index in range(children.size()):
+            yield from _scan_nodes(children.apply(index))
 
 
 def _metric(scan: JavaObject, name: str) -> int:
@@ -106,4 +106,4 @@ def listen(recorder: Recorder, on: bool) -> None:
 
 def wait_for_listener(recorder: Recorder, milliseconds: int = 60_000) -> None:
     """Until the listener has handled the events of all queries."""
-    recorder.listener.settle(milliseconds)
+    recorder.listener.awaitEnded(milliseconds)

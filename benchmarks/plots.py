@@ -43,9 +43,9 @@ def against_bars(name: str, figures: Sequence[Figure], directory: Path = RESULTS
     shares = [max(figure.value / bar, 0.0) for figure, bar in barred]
     colours = ["#2a9d8f" if figure.holds else "#d1495b" for figure, _ in barred]
     plot.barh(range(len(barred)), shares, color=colours, height=0.6)
-    for place, ((figure, bar), share) in enumerate(zip(barred, shares, strict=True)):
+    for index, ((figure, bar), share) in enumerate(zip(barred, shares, strict=True)):
         text = f" {figure.value:,.3g} {figure.unit} of {bar:g}"
-        plot.text(share, place, text, va="center", fontsize=8)
+        plot.text(share, index, text, va="center", fontsize=8)
     plot.axvline(1.0, color="#444444", linewidth=1, linestyle="--")
     plot.set_yticks(range(len(barred)), [figure.name for figure, _ in barred], fontsize=8)
     plot.set_xlim(0, max(1.5, 1.35 * max(shares, default=1.0)))

@@ -40,9 +40,9 @@ def attempt(call: Callable[[], _Result]) -> tuple[_Result | None, str]:
 def damaged(data: bytes, seed: int = 0, flips: int = 400) -> Iterator[bytes]:
     """Variants of a file, each another than it: a wrong bit, a part of it, other JSON, other types in it."""
     draw = random.Random(seed)
-    places = range(len(data)) if len(data) <= flips else sorted(draw.sample(range(len(data)), flips))
-    for place in places:
-        yield data[:place] + bytes([data[place] ^ 1 << draw.randrange(8)]) + data[place + 1 :]
+    indices = range(len(data)) if len(data) <= flips else sorted(draw.sample(range(len(data)), flips))
+    for index in indices:
+        yield data[:index] + bytes([data[index] ^ 1 << draw.randrange(8)]) + data[index + 1 :]
     for length in {0, 1, len(data) // 2, len(data) - 1}:
         yield data[:length]
     yield data + b"\0"

@@ -54,5 +54,5 @@ def tasks_done(spark: SparkSession) -> dict[str, tuple[int, int]]:
     executors = store.executorList(False)
     return {
         executor.id(): (executor.totalTasks(), executor.failedTasks())
-        for executor in (executors.apply(place) for place in range(executors.size()))
+        for executor in (executors.apply(index) for index in range(executors.size()))
     }

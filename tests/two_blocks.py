@@ -15,8 +15,8 @@ from skipstone.predicate.expr import Column, Comparison, Literal
 from skipstone.predicate.types import LONG
 from skipstone.spark.engine.assign import with_block
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_features
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
-from skipstone.spark.engine.tracked import tracked_columns, tracked_features
 
 
 def design_of_cuts(cuts: Sequence[int] = (500,)) -> Design:
@@ -33,7 +33,7 @@ def plan_of(
     """All files of the table, with statistics of its columns and bits of these features."""
     assignment = design_of_cuts(cuts).group.assignment
     return Plan(
-        chosen=table.all_places,
+        chosen=table.file_indices,
         assign=lambda frame: with_block(frame, assignment, table.snapshot.logical_names),
         blocks=blocks_of(assignment),
         sort=(),

@@ -19,9 +19,9 @@ import numpy as np
 from benchmarks.benefit.readings import TABLE, Asked, readings
 from benchmarks.context import context_of
 from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.lay_out import RewriteWork, rewrite_table
+from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.prepare import FitRequest, prepare
-from skipstone.actions.rewrite import RewriteWork, rewrite_table
-from skipstone.actions.workload import logged_workload
 from skipstone.api import Table, table
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.benefit import Scanned, scanned_blocks, volume
@@ -92,9 +92,9 @@ def measure_cell(grid: Grid, z: int, sop: int) -> Cell:
     if log.unusable:
         raise SkipstoneError(f"A query of the grid is broken: {log.unusable[0]}")
     options = LayoutOptions(block_rows=grid.block_rows, sample_rows=grid.sample_rows, seed=grid.seed)
-    request = FitRequest(table.all_places, log.entries, options=options)
+    request = FitRequest(table.file_indices, log.entries, options=options)
     prepared = _without_features(prepare(table, request))
-    inputs = gather_costs(table, prepared.places, CostModel(), log.entries)
+    inputs = gather_costs(table, prepared.file_indices, CostModel(), log.entries)
     design = _fitted(prepared, grid.asked, z, sop) if z or sop else None
     scanned = current_layout(prepared, inputs) if design is None else _scanned(prepared, design)
     load = inputs.load(prepared)
@@ -141,12 +141,12 @@ def _fitted(prepared: Prepared, asked: Sequence[Asked], z: int, sop: int) -> Des
     used = {each.sql: each.feature < most[each.kind] for each in asked}
     kept: set[Expr] = {normalize_filter(entry.filter) for entry in prepared.entries if used[entry.sql]}
     queries = prepared.workload.queries
-    places = [place for place, filter_ in enumerate(queries.filters) if filter_ in kept]
+    indices = [index for index, filter_ in enumerate(queries.filters) if filter_ in kept]
     part = replace(
         queries,
-        formulas=tuple(queries.formulas[place] for place in places),
-        filters=tuple(queries.filters[place] for place in places),
-        weights=queries.weights[places],
+        formulas=tuple(queries.formulas[index] for index in indices),
+        filters=tuple(queries.filters[index] for index in indices),
+        weights=queries.weights[indices],
     )
     return SELFORG.fit(prepared.view, replace(prepared.workload, queries=part), SelfOrgOptions())
 

@@ -36,10 +36,10 @@ _DAYS = 400
 
 def readings(spark: SparkSession, rows: int, seed: int = 0) -> DataFrame:
     """Eight columns, of which only the day goes with the order of arrival."""
-    dice = [f"pmod(xxhash64(id, {8 * seed + place}), 1000003) / 1000003D AS d{place}" for place in range(8)]
+    dice = [f"pmod(xxhash64(id, {8 * seed + index}), 1000003) / 1000003D AS d{index}" for index in range(8)]
     word = f"array({', '.join(repr(word) for word in _WORDS)})"
     note = f"array({', '.join(repr(note) for note in _NOTES)})"
-    pairs = [f"{word}[CAST(d{place} * {len(_WORDS)} AS INT)]" for place in (4, 5)]
+    pairs = [f"{word}[CAST(d{index} * {len(_WORDS)} AS INT)]" for index in (4, 5)]
     return (
         spark.range(0, rows, 1, 16)
         .selectExpr("id", *dice)
@@ -58,7 +58,7 @@ def readings(spark: SparkSession, rows: int, seed: int = 0) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query of the grid's workload; ``feature`` is the place of what it asks, ``kind`` z, sop or other."""
+    """A query of the grid's workload; ``feature`` is the index of what it asks, ``kind`` z, sop or other."""
 
     where: str
     kind: str
@@ -88,4 +88,4 @@ def workload(seed: int = 0, ranges: int = RANGES) -> tuple[Asked, ...]:
             Asked(f"code >= '{code:04X}' AND code < '{code + 3_500:04X}'", "z", 2),
             Asked(f"day BETWEEN {first} AND {first} + INTERVAL '10' DAY", "other", 0),
         ]
-    return (*found, *(Asked(where, "sop", place, ranges // 3) for place, where in enumerate(SOP)))
+    return (*found, *(Asked(where, "sop", index, ranges // 3) for index, where in enumerate(SOP)))

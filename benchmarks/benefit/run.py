@@ -69,9 +69,9 @@ def _measure(options: Options, rows: int, progress: Progress | None) -> list[Cel
         spark = skipstone.session(app_name="skipstone-bench")
         grid = Grid(spark, Path(folder), asked, max(1, rows // _BLOCKS), rows // _SAMPLED, options.seed)
         grid.make(rows)
-        for place, (z, sop) in enumerate(cells):
+        for index, (z, sop) in enumerate(cells):
             if progress is not None:
-                progress("estimating and rewriting", place, len(cells))
+                progress("estimating and rewriting", index, len(cells))
             found.append(measure_cell(grid, z, sop))
     return found
 

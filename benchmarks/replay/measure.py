@@ -55,11 +55,11 @@ def replay(
 ) -> Tally:
     """Replay the events; contestants keep for themselves what inserts cost them."""
     tally = Tally({contestant.name: [] for contestant in contestants})
-    for place, event in enumerate(events):
+    for index, event in enumerate(events):
         if progress is not None:
-            progress("replaying", place, len(events))
+            progress("replaying", index, len(events))
         # Each goes first as often as the others.
-        turn = place % len(contestants)
+        turn = index % len(contestants)
         order = (*contestants[turn:], *contestants[:turn])
         if isinstance(event, Insert):
             for contestant in order:

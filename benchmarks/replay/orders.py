@@ -73,10 +73,7 @@ _FILES = 4
 
 def orders_batch(spark: SparkSession, batch: int, rows: int, seed: int = 0) -> DataFrame:
     """The rows that arrive together, in a few files."""
-    dice = [
-        f"pmod(xxhash64(id, {_DICE * seed + place}), 1000003) / 1000003D AS d{place}"
-        for place in range(_DICE)
-    ]
+    dice = [f"pmod(xxhash64(id, {_DICE * seed + n}), 1000003) / 1000003D AS d{n}" for n in range(_DICE)]
     frame = spark.range(batch * rows, (batch + 1) * rows, 1, _FILES).selectExpr("id", *dice)
     frame = frame.selectExpr(
         "*",
@@ -86,15 +83,15 @@ def orders_batch(spark: SparkSession, batch: int, rows: int, seed: int = 0) -> D
     return frame.selectExpr(*_COLUMNS)
 
 
-def _one_of(values: Sequence[str], place: str) -> str:
-    """One of some texts by its place in SQL."""
-    return f"array({', '.join(repr(value) for value in values)})[{place}]"
+def _one_of(values: Sequence[str], index: str) -> str:
+    """One of some texts by its index in SQL."""
+    return f"array({', '.join(repr(value) for value in values)})[{index}]"
 
 
-def _talk(places: range) -> str:
+def _talk(seeds: range) -> str:
     """Some sentences."""
     return ", ".join(
-        _one_of(_TALK, f"CAST(pmod(xxhash64(id, {100 + n}), {len(_TALK)}) AS INT)") for n in places
+        _one_of(_TALK, f"CAST(pmod(xxhash64(id, {100 + n}), {len(_TALK)}) AS INT)") for n in seeds
     )
 
 

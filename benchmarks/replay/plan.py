@@ -13,7 +13,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.prepared import default_block_bytes
-from skipstone.source import split_source
+from skipstone.path_listing import split_source
 from skipstone.spark import DataFrame, SparkSession
 
 __all__ = ["Options", "Plan", "plan_of"]
@@ -70,7 +70,7 @@ class Plan:
     rows_of: Callable[[SparkSession, Insert], DataFrame]
     policy: Policy
     block_bytes: BlockBytes
-    facts: dict[str, object]
+    settings: dict[str, object]
     model: CostModel | None = None
 
     @property

@@ -146,9 +146,9 @@ def _draw_contestants(found: dict[str, dict[str, Any]], name: str, directory: Pa
     for (key, label, unit), plot in zip(_PANELS, canvas.subplots(1, len(_PANELS)), strict=True):
         values = [unit * total[key] for total in found.values()]
         plot.bar(range(len(values)), values, color=[_COLOURS[each] for each in found])
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             text = f"{value:,.0f}" if value >= _WHOLE else f"{value:.3g}"
-            plot.text(place, value, text, ha="center", va="bottom", fontsize=7)
+            plot.text(index, value, text, ha="center", va="bottom", fontsize=7)
         plot.set_xticks(range(len(values)), list(found), fontsize=7, rotation=40, ha="right")
         plot.set_title(label, fontsize=9)
         plot.tick_params(axis="y", labelsize=7)
@@ -161,8 +161,8 @@ def _draw_inserts(parts: dict[str, float], name: str, directory: Path) -> None:
     percents = [100 * value / whole for value in parts.values()]
     canvas, plot = axes(height=2.5)
     plot.barh(range(len(parts)), percents, color=_COLOURS["automatic"])
-    for place, (percent, value) in enumerate(zip(percents, parts.values(), strict=True)):
-        plot.text(percent, place, f" {percent:.1f} %, {value:,.1f} s", va="center", fontsize=8)
+    for index, (percent, value) in enumerate(zip(percents, parts.values(), strict=True)):
+        plot.text(percent, index, f" {percent:.1f} %, {value:,.1f} s", va="center", fontsize=8)
     plot.set_yticks(range(len(parts)), list(parts), fontsize=8)
     plot.set_xlim(0, 115)
     plot.set_xlabel("% of the time of automatic inserts", fontsize=8)

@@ -57,7 +57,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     name = "-".join((options.kind(), *options.only))
     draw(found, name, output)
     details = {
-        **plan.facts,
+        **plan.settings,
         "inserted_bytes": found[contestants[0].name]["table_bytes"],
         "policy": plan.policy.to_dict(),
         "columns_of_delta": list(columns),

@@ -17,14 +17,14 @@ from skipstone.actions.calibrate import Calibrate
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import save_model
 from skipstone.actions.engine_action import perform_on_engine
-from skipstone.actions.workload import logged_workload
+from skipstone.actions.logged_workload import logged_workload
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import Extent, Observation
 from skipstone.predicate.expr import Column
 from skipstone.progress import Progress
 from skipstone.spark import DataFrame, SparkSession
-from skipstone.spark.engine.column_sizes import column_sizes
 from skipstone.spark.engine.engine import Engine
+from skipstone.spark.engine.read_column_sizes import read_column_sizes
 from skipstone.workload.candidates import z_candidates
 from skipstone.workload.predicates import query_predicates
 from skipstone.workload.queries import Query, Workload
@@ -70,7 +70,7 @@ def _calibrate(spark: SparkSession, plan: Plan, scratch: ZorderOnce, progress: P
     asked = {scan.template or scan.sql: scan.sql for scan in scans_of(plan.events)[:100]}
     reads = [run_scan(spark, sql) for sql in (*asked.values(), *asked.values())][len(asked) :]
     opened = context_of(skipstone.table(spark, str(scratch.path))).table
-    sizes = column_sizes(opened, opened.all_places)
+    sizes = read_column_sizes(opened, opened.file_indices)
     seen = [
         Observation.read(
             Extent(read.column_bytes, read.rows, read.rows * sizes.of(read.columns).values),

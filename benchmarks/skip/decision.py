@@ -35,28 +35,28 @@ def synthetic_blocks(blocks: int = BLOCKS, features: int = FEATURES, seed: int =
     """Blocks with 8 integer, 4 date, 4 double and 4 string columns, two of these with value sets."""
     rng = np.random.default_rng(seed)
     statistics = dict(_drawn_statistics(rng, blocks))
-    kept = tuple(_feature(place) for place in range(features))
+    kept = tuple(_feature(index) for index in range(features))
     unions = rng.integers(0, 1 << 63, (blocks, (features + 63) // 64), np.uint64)
     return BlockSet(np.full(blocks, 10_000), statistics, kept, unions, np.full_like(unions, 2**64 - 1))
 
 
 def _drawn_statistics(rng: np.random.Generator, blocks: int) -> Iterator[tuple[Expr, Statistics]]:
-    for place in range(8):
+    for index in range(8):
         low = rng.integers(0, 1_000_000, blocks)
         yield statistics_of(
-            f"i{place}", LONG, pa.array(low), pa.array(low + rng.integers(0, 300_000, blocks))
+            f"i{index}", LONG, pa.array(low), pa.array(low + rng.integers(0, 300_000, blocks))
         )
-    for place in range(4):
+    for index in range(4):
         low = rng.integers(8_000, 10_500, blocks)
-        yield statistics_of(f"d{place}", DATE, pa.array(low), pa.array(low + rng.integers(0, 900, blocks)))
-    for place in range(4):
+        yield statistics_of(f"d{index}", DATE, pa.array(low), pa.array(low + rng.integers(0, 900, blocks)))
+    for index in range(4):
         start = rng.normal(size=blocks)
-        yield statistics_of(f"f{place}", DOUBLE, pa.array(start), pa.array(start + 1))
-    for place in range(2):
+        yield statistics_of(f"f{index}", DOUBLE, pa.array(start), pa.array(start + 1))
+    for index in range(2):
         first, width = rng.integers(0, 5_000, blocks), rng.integers(0, 2_000, blocks)
-        yield statistics_of(f"s{place}", STRING, pa.array(_NAMES[first]), pa.array(_NAMES[first + width]))
-    for place in range(2):
-        yield _value_sets(f"m{place}", rng.integers(1, 1 << len(_MODES), blocks, np.uint64))
+        yield statistics_of(f"s{index}", STRING, pa.array(_NAMES[first]), pa.array(_NAMES[first + width]))
+    for index in range(2):
+        yield _value_sets(f"m{index}", rng.integers(1, 1 << len(_MODES), blocks, np.uint64))
 
 
 def statistics_of(
@@ -69,7 +69,7 @@ def statistics_of(
 
 def _value_sets(name: str, words: npt.NDArray[np.uint64]) -> tuple[Expr, Statistics]:
     """A text of which every block has a set of values, as the bits of a word."""
-    bits = np.array([[word >> place & 1 for place in range(len(_MODES))] for word in range(1 << len(_MODES))])
+    bits = np.array([[word >> index & 1 for index in range(len(_MODES))] for word in range(1 << len(_MODES))])
     modes = np.array(_MODES, dtype=object)
     low = modes[bits.argmax(axis=1)][words.astype(np.int64)]
     high = modes[::-1][bits[:, ::-1].argmax(axis=1)][words.astype(np.int64)]
@@ -77,14 +77,14 @@ def _value_sets(name: str, words: npt.NDArray[np.uint64]) -> tuple[Expr, Statist
     return statistics_of(name, STRING, pa.array(low), pa.array(high), values)
 
 
-def _name(place: int) -> str:
-    return str(_NAMES[1_000 + place * 37 % 4_000])
+def _name(index: int) -> str:
+    return str(_NAMES[1_000 + index * 37 % 4_000])
 
 
-def _feature(place: int) -> Feature:
+def _feature(index: int) -> Feature:
     """A conjunction of a name and an integer bound, so that implication has to look into it."""
-    name = _compare(f"s{place % 2}", "=", _name(place))
-    predicate = normalize(And((name, _compare(f"i{place // 2 % 8}", ">=", place * 1_000))))
+    name = _compare(f"s{index % 2}", "=", _name(index))
+    predicate = normalize(And((name, _compare(f"i{index // 2 % 8}", ">=", index * 1_000))))
     return Feature(predicate, to_sql(predicate))
 
 
@@ -93,16 +93,16 @@ def query(number: int) -> Expr:
 
     The string implies a feature together with the first range, and so does one branch of the OR.
     """
-    place = number * 16 % FEATURES
+    index = number * 16 % FEATURES
     branches = (
-        And((_compare("s0", "=", _name(place)), _compare("f0", ">", 0.5))),
+        And((_compare("s0", "=", _name(index)), _compare("f0", ">", 0.5))),
         And((_compare("i1", "<", 40_000), _compare("f1", ">", 1.0))),
     )
     modes = tuple(Literal(_MODES[(number + step) % len(_MODES)], STRING) for step in (0, 3))
     return And((
         _compare("i0", ">=", 300_000 + number), _compare("i0", "<", 800_000 - number),
         _compare("d0", ">=", 8_500 + number), _compare("d0", "<=", 9_900 - number),
-        _compare("s1", "=", _name(place + 1)),
+        _compare("s1", "=", _name(index + 1)),
         In(Column(("m0",), STRING), modes),
         Or(branches),
     ))  # fmt: skip

@@ -49,8 +49,8 @@ def make_files(folder: Path, files: int = FILES) -> Path:
     folder.mkdir(parents=True)
     first = folder / "part-00000.parquet"
     pq.write_table(_ROWS, first)
-    for place in range(1, files):
-        os.link(first, folder / f"part-{place:05d}.parquet")
+    for index in range(1, files):
+        os.link(first, folder / f"part-{index:05d}.parquet")
     return folder
 
 

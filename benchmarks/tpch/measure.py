@@ -76,12 +76,12 @@ def measure_seconds(
         for query in queries.queries[::per_template]:
             for contender in contenders:
                 _run(builder, contender, query.sql)
-        for place, query in enumerate(queries.queries):
+        for index, query in enumerate(queries.queries):
             if progress is not None:
-                progress("timing", place, len(queries.queries))
+                progress("timing", index, len(queries.queries))
             answers: list[Any] = []
             # Each goes first as often as the others.
-            turn = place % len(contenders)
+            turn = index % len(contenders)
             for contender in (*contenders[turn:], *contenders[:turn]):
                 answer, spent = _run(builder, contender, query.sql)
                 answers.append(answer)
@@ -106,6 +106,6 @@ def by_template(queries: Sequence[Piece], value: Callable[[Piece], float]) -> di
     """The mean of something over each template's queries, which follow one another."""
     size = len(queries) // len(TEMPLATES)
     return {
-        name: sum(value(query) for query in queries[place * size : (place + 1) * size]) / size
-        for place, name in enumerate(TEMPLATES)
+        name: sum(value(query) for query in queries[index * size : (index + 1) * size]) / size
+        for index, name in enumerate(TEMPLATES)
     }

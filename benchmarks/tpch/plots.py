@@ -28,8 +28,8 @@ def _bars(values: Mapping[str, float], label: str, name: str, directory: Path) -
         return False
     canvas, plot = axes(height=0.9 + 0.3 * len(values))
     plot.barh(range(len(values)), list(values.values()), color=_GREEN, height=0.65)
-    for place, value in enumerate(values.values()):
-        plot.text(value, place, f" {value:,.3g}", va="center", fontsize=8)
+    for index, value in enumerate(values.values()):
+        plot.text(value, index, f" {value:,.3g}", va="center", fontsize=8)
     plot.set_yticks(range(len(values)), list(values), fontsize=8)
     plot.set_xlabel(label, fontsize=8)
     plot.invert_yaxis()

@@ -159,8 +159,8 @@ _CONTAINERS = (
 
 def _q19(draw: Draw) -> str:
     branches = []
-    for place, (size, kinds, largest) in enumerate(_CONTAINERS):
-        quantity = draw.number(max(1, 10 * place), 10 * place + 10)
+    for index, (size, kinds, largest) in enumerate(_CONTAINERS):
+        quantity = draw.number(max(1, 10 * index), 10 * index + 10)
         containers = ", ".join(f"'{size} {kind}'" for kind in kinds)
         branches.append(
             f"""(p_brand = '{draw.one_of(BRANDS)}' AND p_container IN ({containers})
@@ -193,7 +193,7 @@ def tpch_queries(per_template: int, seed: int = TRAINING_SEED, skewed: bool = Fa
         random = Random(f"tpch {name} {seed} {skewed}")
         draw = Draw(random, ZIPF_FACTOR if skewed else 0.0)
         queries += [template(draw) for _ in range(per_template)]
-    return Workload(tuple(Query(sql, position=place) for place, sql in enumerate(queries, start=1)))
+    return Workload(tuple(Query(sql, position=index) for index, sql in enumerate(queries, start=1)))
 
 
 def tpch_workloads(skewed: bool = False) -> tuple[Workload, Workload]:

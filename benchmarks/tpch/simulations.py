@@ -165,4 +165,4 @@ def generated_workload(count: int, seed: int) -> Workload:
         ColumnSpec("l_linenumber", "int", low=1, high=7),
     ]
     texts = generate(columns, count, seed, QueryForm(TABLE, "count(*)", zipf=3.0))
-    return Workload(tuple(Query(text, position=place) for place, text in enumerate(texts, start=1)))
+    return Workload(tuple(Query(text, position=index) for index, text in enumerate(texts, start=1)))

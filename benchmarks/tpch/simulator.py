@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.context import context_of
+from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.prepare import FitRequest, prepare
-from skipstone.actions.workload import logged_workload
 from skipstone.api import Table
 from skipstone.errors import SkipstoneError
 from skipstone.layout.assignment import Numbers, blocks_of
@@ -26,9 +26,9 @@ from skipstone.layout.options import LayoutOptions
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.simulate import simulate
 from skipstone.layout.table_view import FitWorkload, TableView
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.pruning.blocks import Feature
-from skipstone.spark.engine.sample import Request, draw, ordered_inputs
+from skipstone.spark.engine.draw_sample import Request, draw, ordered_inputs
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import Query, Workload
 
@@ -129,13 +129,13 @@ def make_simulator(
     """Prepare a workload and bring the filtered columns of at most ``most_rows`` rows to the driver."""
     table = context_of(opened).table
     chosen = replace(options, sample_rows=FIT_ROWS)
-    prepared = prepare(table, FitRequest(table.all_places, tuple(training), options=chosen))
+    prepared = prepare(table, FitRequest(table.file_indices, tuple(training), options=chosen))
     asked = workload_view([entry.filter for entry in test], [entry.weight for entry in test])
     known = prepared.workload.queries
     # The test queries' atoms come last, only to count what the queries need.
     atoms = tuple(dict.fromkeys((*known.atoms, *asked.atoms)))
     request = Request(
-        places=prepared.places,
+        file_indices=prepared.file_indices,
         total_rows=prepared.total_rows,
         rows=most_rows,
         atoms=atoms,
@@ -150,7 +150,7 @@ def make_simulator(
 
 
 def _percent_needed(asked: WorkloadView, atoms: Sequence[object], rows: Sample) -> float:
-    place = {atom: number for number, atom in enumerate(atoms)}
-    bits = rows.bits[:, [place[atom] for atom in asked.atoms]]
+    index = {atom: number for number, atom in enumerate(atoms)}
+    bits = rows.bits[:, [index[atom] for atom in asked.atoms]]
     shares = np.array([holds(formula, bits).mean() for formula in asked.formulas])
     return float(100.0 * (shares @ asked.weights) / asked.weights.sum())

@@ -38,7 +38,7 @@ from benchmarks.tpch.simulator import Simulator, make_simulator, parsed
 from benchmarks.tpch.tables import AS_LIES, AUTO, DELTA, LAYOUTS, RANGES, Builder, Log
 from skipstone.progress import Progress
 from skipstone.spark import SparkSession
-from skipstone.spark.engine.sample import count_vectors
+from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.session import session
 from skipstone.workload.analysis import analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters
@@ -204,7 +204,7 @@ class Bench:
         marks = [self.clock()]
         analyze(self.training, num_features=_PAPER_FEATURES, leave_out=date_filters)
         marks.append(self.clock())
-        counted = count_vectors(table, table.all_places, texts, by)
+        counted = count_vectors(table, table.file_indices, texts, by)
         marks.append(self.clock())
         replace(fitting, view=replace(fitting.view, vector_counts=counted)).fit("sop")
         marks.append(self.clock())

@@ -81,7 +81,7 @@ class OptimizeFor:
     def run(self, context: Context) -> OptimizeReport:
         """Fit the layout and rewrite the table, even if that is worse than what is there."""
         context.table.refresh()
-        request = FitRequest(context.table.all_places, self.log.entries, options=self.options)
+        request = FitRequest(context.table.file_indices, self.log.entries, options=self.options)
         return lay_out(context, choose_layout(context, self.layout, request))
 
 

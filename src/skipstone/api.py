@@ -27,8 +27,8 @@ from skipstone.estimate.advice import Advice
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.policy import Policy
 from skipstone.layout.options import LayoutOptions
+from skipstone.path_listing import split_source
 from skipstone.progress import Progress
-from skipstone.source import split_source
 from skipstone.spark import DataFrame, SparkSession
 from skipstone.spark.bridge.enable import enable
 from skipstone.spark.engine.engine import Engine

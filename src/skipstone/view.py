@@ -3,7 +3,7 @@
 A result describes itself once, as a :class:`View`; both forms are made of that. The HTML needs no script and
 no file, and takes its colours from the page, so that it can be read in the light and in the dark.
 
->>> print(View("Indexed 2 of 2 files.", facts=(("columns", "a, b"),), notes=("in 3 s",)))
+>>> print(View("Indexed 2 of 2 files.", values=(("columns", "a, b"),), notes=("in 3 s",)))
 Indexed 2 of 2 files.
   columns      a, b
   in 3 s
@@ -51,16 +51,16 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A sentence, facts by name, further sentences, and what only a notebook has room for."""
+    """A sentence, named values, further sentences, and what only a notebook has room for."""
 
     headline: str
-    facts: tuple[tuple[str, Cell], ...] = ()
+    values: tuple[tuple[str, Cell], ...] = ()
     notes: tuple[str, ...] = ()
     grids: tuple[Grid, ...] = ()
 
     def details(self) -> Iterator[str]:
         """All lines but the first."""
-        yield from (f"  {name:<12} {value}" for name, value in self.facts)
+        yield from (f"  {name:<12} {value}" for name, value in self.values)
         yield from (f"  {note}" for note in self.notes)
 
     def __str__(self) -> str:
@@ -69,8 +69,8 @@ class View:
     def html(self) -> str:
         """The view as a part of a page."""
         parts = [f"<div><strong>{escape(self.headline)}</strong></div>"]
-        if self.facts:
-            parts.append(_table((), self.facts))
+        if self.values:
+            parts.append(_table((), self.values))
         parts += [f"<div>{escape(note)}</div>" for note in self.notes]
         for grid in self.grids:
             parts.append(f'<div style="margin-top:.6em">{escape(grid.title)}</div>' if grid.title else "")

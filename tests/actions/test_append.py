@@ -1,4 +1,4 @@
-"""Rows are appended exactly once, at their places in a layout where that can be, whatever else fails."""
+"""Rows are appended exactly once, by a layout where that can be, whatever else fails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def append(table: skipstone.Table, rows: DataFrame, policy: Policy = PATIENT) ->
     return table.perform(Append(rows, policy, EAGER))
 
 
-def test_appended_rows_take_their_places_in_a_layout_once_they_are_enough(laid_out: skipstone.Table) -> None:
+def test_enough_rows_are_appended_by_the_layout(laid_out: skipstone.Table) -> None:
     table = laid_out
     before = set(opened(table).files.paths)
     few = append(table, rows_of(table, "id < 300").coalesce(1), POLICY)
@@ -51,7 +51,7 @@ def test_appended_rows_take_their_places_in_a_layout_once_they_are_enough(laid_o
     assert many.numbers["files"] == 4
     assert before < set(opened(table).files.paths)
     assert table.frame().count() == ROWS + MORE
-    # The few rows that came first still wait; those that took their places do not.
+    # The few rows that came first still wait; those that were appended by the layout do not.
     seen = table.perform(ShowAutoStatus(POLICY))
     assert seen.unclustered_bytes == few.numbers["unclustered_bytes"]
     assert [decision.code for decision in seen.decisions][-2:] == ["LAID_OUT", "WAITING"]
@@ -75,7 +75,7 @@ def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(laid_
     assert table.frame().count() == ROWS + 9_600
 
 
-def test_rows_that_an_expression_of_the_layout_fails_on_have_a_place_too(shipments: Make) -> None:
+def test_rows_that_an_expression_of_the_layout_fails_on_are_appended_too(shipments: Make) -> None:
     table = shipments()
     odd = rows_of(table).withColumn("attrs", F.expr("map('courier', 'none')"))
     odd.write.format("delta").mode("append").save(table.source)

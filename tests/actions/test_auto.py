@@ -15,10 +15,10 @@ import skipstone
 from skipstone.actions import act_on_estimate, estimate_files
 from skipstone.actions.auto import Auto
 from skipstone.actions.auto_status import ShowAutoStatus
-from skipstone.actions.rewrite import rewrite_table
+from skipstone.actions.lay_out import rewrite_table
 from skipstone.cancel import Cancel
 from skipstone.catalog.decisions import Decision
-from skipstone.catalog.layouts import LayoutRecord, load_layout
+from skipstone.catalog.layout_records import LayoutRecord, load_layout
 from skipstone.errors import CancelledError, SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.estimate.policy import Policy

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.counting_source import CountingSource
 from tests.opened import opened
 
 import skipstone
@@ -17,21 +17,8 @@ from skipstone.actions.action import perform
 from skipstone.actions.index import Index
 from skipstone.actions.status import Status
 from skipstone.spark.engine.engine import Engine
-from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.source import Source
 
 MOMENT = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CountingSource(Source):
-    """A table that counts how often it is listed."""
-
-    listings: list[str] = field(default_factory=list)
-
-    def open(self) -> OpenTable:
-        self.listings.append(self.location)
-        return Source.open(self)
 
 
 @pytest.fixture

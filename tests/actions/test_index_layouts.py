@@ -41,7 +41,7 @@ def table(spark: SparkSession, copied: Copied) -> skipstone.Table:
 
 @pytest.fixture
 def several(spark: SparkSession, copied: Copied, monkeypatch: pytest.MonkeyPatch) -> skipstone.Table:
-    """A table with so many segments that the next index run puts fewer in their place."""
+    """A table with so many segments that the next index run replaces them by fewer."""
 
     def make(path: Path) -> None:
         rows(spark, ROWS, 2).write.format("delta").save(str(path))

@@ -10,14 +10,19 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from tests.counting_source import CountingSource
 from tests.opened import opened
 
 import skipstone
 from skipstone.actions import optimize
-from skipstone.catalog.layouts import load_layout
+from skipstone.actions.action import perform
+from skipstone.actions.optimize import Optimize
+from skipstone.catalog.layout_records import load_layout
 from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.layout import LAYOUTS
+from skipstone.layout.options import LayoutOptions
 from skipstone.predicate.render import to_sql
+from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 
@@ -41,6 +46,25 @@ def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, l
     assert sum(query.files_read for query in replayed.queries) < sum(
         query.files_total for query in replayed.queries
     )
+
+
+def test_a_rewrite_lists_the_table_once_and_survives_an_append_meanwhile(
+    spark: SparkSession, shipments: Make, log: Workload
+) -> None:
+    table = shipments(rows=ROWS)
+    source = CountingSource(Engine.of(spark), table.source, "shipments")
+    rows = spark.read.format("delta").load(table.source).limit(10).coalesce(1)
+    listed: list[int] = []
+
+    def append_once(what: str, done: int, total: int) -> None:
+        if what == "writing blocks" and not listed:
+            listed.append(len(source.listings))
+            rows.write.format("delta").mode("append").save(table.source)
+
+    report = perform(Optimize(log, "range", LayoutOptions(block_rows=300)), source, append_once)
+    assert listed == [1] == [len(source.listings)]
+    assert table.frame().count() == ROWS + 10
+    assert len(opened(table).files) == report.files_after + 1
 
 
 def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, log: Workload) -> None:
@@ -181,13 +205,13 @@ def test_blocks_of_several_pages_are_sorted_and_others_are_not(
     once = load_layout(store, table.optimize(log, "zorder", block_rows=300).layout_id)
     assert once is not None
     assert once.group.sort == ()
-    monkeypatch.setattr("skipstone.actions.rewrite._PAGE_ROWS", 100)
+    monkeypatch.setattr("skipstone.actions.lay_out._PAGE_ROWS", 100)
     again = load_layout(store, table.optimize(log, "zorder", block_rows=300).layout_id)
     assert again is not None
     sort = [key.sql for key in again.group.sort]
     assert sort
-    for place in range(len(opened(table).files)):
-        rows = opened(table).frame(np.array([place])).selectExpr(*sort)
+    for index in range(len(opened(table).files)):
+        rows = opened(table).frame(np.array([index])).selectExpr(*sort)
         assert rows.collect() == rows.orderBy(*rows.columns).collect()
 
 

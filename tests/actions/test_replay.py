@@ -22,7 +22,7 @@ def orders(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> ski
 
 
 def _workload(*texts: str) -> Workload:
-    return Workload(tuple(Query(text, position=place) for place, text in enumerate(texts, 1)))
+    return Workload(tuple(Query(text, position=index) for index, text in enumerate(texts, 1)))
 
 
 def test_figures_are_of_the_files_that_are_read(orders: skipstone.Table) -> None:

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from tests.opened import opened
 
 import skipstone
-from skipstone.catalog.layouts import load_layout
+from skipstone.catalog.layout_records import load_layout
 from skipstone.predicate.render import to_sql
 from skipstone.workload.queries import Query, Workload
 

@@ -88,8 +88,8 @@ def value_sets(dictionary: Sequence[Value], blocks: Sequence[Sequence[Value] | N
     words = np.zeros((len(blocks), (len(dictionary) + 63) // 64), np.uint64)
     for block, members in enumerate(blocks):
         for member in members or ():
-            place = next(i for i, value in enumerate(dictionary) if value is member or value == member)
-            words[block, place // 64] |= np.uint64(1 << (place % 64))
+            index = next(i for i, value in enumerate(dictionary) if value is member or value == member)
+            words[block, index // 64] |= np.uint64(1 << (index % 64))
     return ValueSets(tuple(dictionary), words, np.array([members is not None for members in blocks]))
 
 
@@ -108,10 +108,10 @@ def segment(
     bits = features or {}
     width = (len(bits) + 63) // 64
     unions, known = np.zeros((count, width), np.uint64), np.zeros((count, width), np.uint64)
-    for place, holds in enumerate(bits.values()):
+    for index, holds in enumerate(bits.values()):
         for block, bit in enumerate(holds):
-            unions[block, place // 64] |= np.uint64(int(bit) << (place % 64))
-            known[block, place // 64] |= np.uint64(1 << (place % 64))
+            unions[block, index // 64] |= np.uint64(int(bit) << (index % 64))
+            known[block, index // 64] |= np.uint64(1 << (index % 64))
     blocks = BlockSet(np.full(count, 10, np.int64), statistics or {}, tuple(bits), unions, known)
     files = Files(tuple(paths), np.full(count, size, np.int64), np.full(count, 5, np.int64))
     return Segment(files, blocks, settings, created, texts or {})

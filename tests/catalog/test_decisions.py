@@ -44,7 +44,7 @@ def test_decisions_come_back_in_order_with_their_numbers() -> None:
     assert load_decisions(store, 1) == (made[-1],)
 
 
-def test_repeating_a_no_takes_the_place_of_the_one_before() -> None:
+def test_a_repeated_negative_decision_replaces_the_one_before() -> None:
     store = Memory()
     for minute in range(5):
         save_decision(store, decision(minute, "WAITING"))

@@ -93,7 +93,7 @@ def test_nan_is_one_value_of_merged_sets_and_a_text_is_never_taken_for_it() -> N
         bounds(DOUBLE, [1.0], [9.0], nans=[1], values=value_sets([1.0, 9.0, nan], [[1.0, 9.0, nan]])),
         bounds(DOUBLE, [1.0], [9.0], nans=[0], values=value_sets([math.nan, 9.0, 1.0], [[1.0, 9.0]])),
     ]
-    catalog = merge([segment([f"f{place}"], {x: part}) for place, part in enumerate(parts)])
+    catalog = merge([segment([f"f{index}"], {x: part}) for index, part in enumerate(parts)])
     values = catalog.blocks.statistics[x].values
     assert values is not None
     assert len(values.dictionary) == 3
@@ -127,8 +127,8 @@ def test_features_of_several_segments_are_merged_by_predicate() -> None:
 
 def test_seventy_features_of_two_segments_keep_their_bits() -> None:
     features = [feature(A, number) for number in range(70)]
-    first = segment(["f"], features={f: [place % 2 == 0] for place, f in enumerate(features)})
-    second = segment(["g"], features={f: [place % 3 == 0] for place, f in enumerate(reversed(features))})
+    first = segment(["f"], features={f: [index % 2 == 0] for index, f in enumerate(features)})
+    second = segment(["g"], features={f: [index % 3 == 0] for index, f in enumerate(reversed(features))})
     catalog = merge([first, second])
     for number in range(70):
         expected = [p for p, holds in (("f", number % 2 == 0), ("g", (69 - number) % 3 == 0)) if not holds]

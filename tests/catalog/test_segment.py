@@ -15,8 +15,8 @@ import pytest
 from tests.catalog.segments import EVERY_TYPE, A, S, bounds, feature, segment, value_sets
 
 from skipstone.catalog import Segment, decode, encode
-from skipstone.catalog.digest import digest_of
 from skipstone.catalog.segment import FORMAT
+from skipstone.catalog.store import digest_of
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Call, Column, Expr, Value, is_opaque
 from skipstone.predicate.types import DOUBLE, INT, STRING, Type
@@ -196,7 +196,7 @@ def test_a_parquet_file_of_somebody_else_is_damage() -> None:
 
 
 def test_what_cannot_be_read_of_a_segment_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
-    """Such as a kind of expression that a later skipstone has; bits keep their places."""
+    """Such as a kind of expression that a later skipstone has; bits keep their indices."""
     kept: dict[Expr, Statistics] = {A: bounds(INT, [1, 2], [3, 4]), S: bounds(STRING, ["a", "b"], ["c", "d"])}
     features = {feature(A, 7): [True, False], feature(S, "x"): [False, True]}
     data = encode(segment(["f0", "f1"], kept, features))

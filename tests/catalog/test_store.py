@@ -52,8 +52,8 @@ def test_a_segment_of_which_one_bit_is_wrong_is_never_used() -> None:
     store = MemoryStore()
     path = BLOCKS + publish(store, segment(["f", "g"], {A: bounds(INT, [1, 5], [2, 6])}))
     whole = store.files[path]
-    for place in range(len(whole)):
-        store.files[path] = whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+    for index in range(len(whole)):
+        store.files[path] = whole[:index] + bytes([whole[index] ^ 1 << index % 8]) + whole[index + 1 :]
         with pytest.raises(SkipstoneError):
             load(store, "t")
     store.files[path] = whole
@@ -97,7 +97,7 @@ def test_more_segments_than_they_replace_are_numbered_anew() -> None:
     assert stamp(store) == (later, *names)
 
 
-def test_a_segment_that_takes_its_own_place_is_not_deleted() -> None:
+def test_a_segment_that_replaces_itself_is_not_deleted() -> None:
     store = MemoryStore()
     name = publish(store, segment(["a"]))
     assert replace_segments(store, [name], [segment(["a"])]) == [name]

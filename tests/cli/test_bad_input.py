@@ -14,7 +14,8 @@ from tests.cli.conftest import Cli
 
 import skipstone
 from skipstone.catalog import encode
-from skipstone.catalog.digest import digest_of
+from skipstone.catalog.store import digest_of
+from skipstone.spark.bridge import runtime
 
 COUNT = "SELECT count(*) FROM orders WHERE k < 10"
 
@@ -186,12 +187,13 @@ def _of_a_newer_version() -> bytes:
 
 @pytest.mark.parametrize("newer", [False, True], ids=["damaged", "newer"])
 def test_with_an_unusable_catalog_queries_run_unskipped_and_a_warning_says_so(
-    cli: Cli, spark: SparkSession, indexed: Path, tmp_path: Path, newer: bool
+    cli: Cli, spark: SparkSession, indexed: Path, monkeypatch: pytest.MonkeyPatch, newer: bool
 ) -> None:
+    monkeypatch.setattr(runtime, "_PATIENCE_SECONDS", 0.1)
     said = "newer skipstone (format 99" if newer else "is damaged"
     damage(indexed, newer)
-    (tmp_path / "q.sql").write_text(COUNT)
-    replayed = cli("replay", indexed, "--queries", tmp_path / "q.sql", "--json")
+    (indexed.parent / "q.sql").write_text(COUNT)
+    replayed = cli("replay", indexed, "--queries", indexed.parent / "q.sql", "--json")
     assert replayed.exit_code == 0
     assert said in replayed.stderr
     (query,) = json.loads(replayed.stdout)["queries"]

@@ -34,7 +34,7 @@ class Cluster:
 
     def add_workers(self, count: int) -> None:
         """Start more workers and wait until the master knows them."""
-        names = [f"worker-{len(self._workers) + place}" for place in range(1, count + 1)]
+        names = [f"worker-{len(self._workers) + index}" for index in range(1, count + 1)]
         for name in names:
             *command, _ = _command("Worker")
             work = {"--work-dir": str(self._home / name)}

@@ -39,7 +39,7 @@ def test_the_session_has_two_executors_of_its_own_and_sends_them_deltas_jars(spa
     assert spark.range(0, 100, 1, 8).count() == 100
     assert {"driver", "0", "1"} <= tasks_done(spark).keys()
     jars = spark.sparkContext._jsc.sc().listJars()
-    sent = [jars.apply(place) for place in range(jars.size())]
+    sent = [jars.apply(index) for index in range(jars.size())]
     assert any("delta-spark" in jar and jar.startswith("spark://") for jar in sent)
 
 
@@ -59,7 +59,7 @@ def test_index_and_queries_run_there_and_skip(
     assert spark.sql(query).collect() == found
 
 
-def test_auto_lays_the_table_out_and_appended_rows_take_their_places(
+def test_auto_lays_the_table_out_and_rows_are_appended_by_the_layout(
     spark: SparkSession, parcels: skipstone.Table, log: Workload
 ) -> None:
     before = hash_of(parcels.frame())

@@ -74,8 +74,8 @@ def scan_of(table: skipstone.Table, query: Query) -> ScanReport:
 def write_files(path: Path, columns: Sequence[pa.Table], **options: object) -> None:
     """One Parquet file per table, by another writer than Spark."""
     path.mkdir(parents=True, exist_ok=True)
-    for place, table in enumerate(columns):
-        pq.write_table(table, path / f"part-{place:03d}.parquet", **options)
+    for index, table in enumerate(columns):
+        pq.write_table(table, path / f"part-{index:03d}.parquet", **options)
 
 
 def indexed(spark: SparkSession, name: str, path: Path, **options: Sequence[str]) -> skipstone.Table:

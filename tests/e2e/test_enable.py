@@ -20,7 +20,7 @@ def _rules(spark: SparkSession) -> Any:
 
 def _names(spark: SparkSession) -> list[str]:
     rules = _rules(spark)
-    return [rules.apply(place).getClass().getName() for place in range(rules.size())]
+    return [rules.apply(index).getClass().getName() for index in range(rules.size())]
 
 
 def _foreign_rule(spark: SparkSession) -> JavaObject:
@@ -85,14 +85,14 @@ def test_a_new_session_skips_too(orders: Orders) -> None:
 
 def test_eight_threads_at_once(orders: Orders) -> None:
     spark = orders.table.spark
-    sessions = [spark if place % 2 else spark.newSession() for place in range(8)]
+    sessions = [spark if index % 2 else spark.newSession() for index in range(8)]
     format_ = orders.name.removeprefix("orders_")
 
-    def ask(place: int) -> list[tuple[int, int]]:
+    def ask(index: int) -> list[tuple[int, int]]:
         found = []
         for turn in range(3):
-            start = (place * 97 + turn * 31) % 700
-            frame = sessions[place].sql(
+            start = (index * 97 + turn * 31) % 700
+            frame = sessions[index].sql(
                 f"SELECT id FROM {format_}.`{orders.path}` WHERE id BETWEEN {start} AND {start + 9}"
             )
             found.append((len(frame.collect()), len(frame.inputFiles())))

@@ -28,8 +28,8 @@ def odd(
 
 
 def test_partition_values_with_odd_characters(odd: skipstone.Table) -> None:
-    for place, value in enumerate(ODD):
-        query = f"SELECT id FROM {odd.name} WHERE (p = '{value}' AND x = 3) OR id = {10 * place + 4}"
+    for index, value in enumerate(ODD):
+        query = f"SELECT id FROM {odd.name} WHERE (p = '{value}' AND x = 3) OR id = {10 * index + 4}"
         assert_skips(odd, query, rows=2, read=1)
         assert_same(odd.spark, f"SELECT id FROM {odd.name} WHERE p = '{value}'", rows=10)
     assert odd.status().files_indexed == 6

@@ -27,15 +27,15 @@ def _truth(spark: SparkSession, name: str, conditions: Sequence[str]) -> list[tu
     parts = [f"count_if({c}), coalesce(sum(if({c}, id * id % 997, 0)), 0)" for c in conditions]
     with settings(spark, spark__skipstone__enabled="false"):
         found = first_row(spark.sql(f"SELECT {', '.join(parts)} FROM {name}"))
-    return [(found[2 * place], found[2 * place + 1]) for place in range(len(conditions))]
+    return [(found[2 * index], found[2 * index + 1]) for index in range(len(conditions))]
 
 
 def _queries(name: str, conditions: Sequence[str]) -> str:
     """One job for several queries, each with a scan of its own."""
     return " UNION ALL ".join(
-        f"SELECT {place} AS place, count(*) AS found, coalesce(sum(id * id % 997), 0) AS checksum"
+        f"SELECT {index} AS place, count(*) AS found, coalesce(sum(id * id % 997), 0) AS checksum"
         f" FROM {name} WHERE {condition}"
-        for place, condition in enumerate(conditions)
+        for index, condition in enumerate(conditions)
     )
 
 

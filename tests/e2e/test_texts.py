@@ -171,8 +171,8 @@ def test_char_that_is_read_without_its_padding(
     """Written by path, values are stored as they are given; whether they are padded is up to the reader."""
     path = tmp_path / "unpadded"
     spark.sql(f"CREATE TABLE delta.`{path}` (id INT, c CHAR(5)) USING delta")
-    for place, text in enumerate("abc"):
-        row = spark.createDataFrame([(place, text)], "id INT, c STRING").coalesce(1)
+    for index, text in enumerate("abc"):
+        row = spark.createDataFrame([(index, text)], "id INT, c STRING").coalesce(1)
         row.write.format("delta").mode("append").save(str(path))
     table = indexed(spark, "unpadded", path)
     query = f"SELECT id FROM delta.`{path}` WHERE {{}}"

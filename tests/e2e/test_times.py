@@ -110,10 +110,10 @@ def test_a_reader_mode_of_one_read_is_respected(times: skipstone.Table) -> None:
 
 def _old_spark_files(path: Path) -> None:
     """As Spark 2.4 wrote them: in the hybrid calendar, without a word about the writer's time zone."""
-    for place, year in enumerate((1700, 1850, 2000)):
-        table = pa.table({"id": [place], "ts": pa.array([datetime(year, 6, 1)], pa.timestamp("us", "UTC"))})
+    for index, year in enumerate((1700, 1850, 2000)):
+        table = pa.table({"id": [index], "ts": pa.array([datetime(year, 6, 1)], pa.timestamp("us", "UTC"))})
         write_files(
-            path / f"p={place}", [table.replace_schema_metadata({"org.apache.spark.version": "2.4.8"})]
+            path / f"p={index}", [table.replace_schema_metadata({"org.apache.spark.version": "2.4.8"})]
         )
 
 

@@ -13,7 +13,7 @@ from tests.costs import EAGER
 
 from skipstone.catalog import Catalog, Files, Segment
 from skipstone.catalog.column_sizes import ColumnSizes, PerRow
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.catalog.merge import merge
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.catalog.tracked import TrackedSet
@@ -67,7 +67,7 @@ def snapshot(names: str, size: int = SIZE) -> Snapshot:
 
 def indexed(names: str, layout: str = "", rows: int = ROWS) -> Segment:
     """An entry for each of the files; the i-th has values of k from 10 i to 10 i + 9."""
-    low = [10 * place for place in range(len(names))]
+    low = [10 * index for index in range(len(names))]
     known = bounds(LONG, low, [value + 9 for value in low])
     found = segment(tuple(names), {K: known}, size=SIZE)
     blocks = replace(found.blocks, rows=np.full(len(names), rows, np.int64))
@@ -116,10 +116,10 @@ def stored(of: LayoutRecord, *workload: Expr, times: float = 1e6) -> StoredLayou
     return StoredLayout(of, entries, Design((placing(),)))
 
 
-def drifted(of: LayoutRecord, places: Iterable[int], score: float, queries: float = 100.0) -> LayoutDrift:
-    """A layout whose files are at these places, with a drift of so much."""
+def drifted(of: LayoutRecord, indices: Iterable[int], score: float, queries: float = 100.0) -> LayoutDrift:
+    """A layout whose files are at these indices, with a drift of so much."""
     found = Drift(distance=score, noise=0.0, unserved=0.0, unserved_before=0.0, queries=queries)
-    return LayoutDrift(of, np.array([*places], np.int64), found)
+    return LayoutDrift(of, np.array([*indices], np.int64), found)
 
 
 def inputs(known: Catalog | None = None, model: CostModel = EAGER, days: float | None = None) -> CostInputs:
@@ -138,7 +138,7 @@ def prepared(most: Sequence[int], rows: int = 2_000, block_rows: int = 100) -> P
     table = snapshot("abcd", 100 * rows // 4)
     return Prepared(
         snapshot=table,
-        places=np.arange(4),
+        file_indices=np.arange(4),
         entries=entries,
         unusable=(),
         analysis=analyze(entries),

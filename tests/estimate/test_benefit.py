@@ -18,7 +18,7 @@ from skipstone.layout.grid import GridOptions
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.simulate import simulate
 from skipstone.layout.table_view import FitWorkload, TableView
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.layout.zorder import ZORDER
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.render import to_sql
@@ -27,8 +27,8 @@ from skipstone.pruning.blocks import Feature
 from skipstone.workload.predicates import LoggedFilter
 
 ROWS, BLOCK_ROWS, SAMPLED = 120_000, 2_000, 12_000
-NUMBERS = tuple(Column((f"n{place}",), LONG) for place in range(3))
-KINDS = tuple(Column((f"k{place}",), LONG) for place in range(12))
+NUMBERS = tuple(Column((f"n{index}",), LONG) for index in range(3))
+KINDS = tuple(Column((f"k{index}",), LONG) for index in range(12))
 
 
 def equals(column: Column, value: int) -> Expr:

@@ -46,7 +46,7 @@ def test_another_column_is_a_drift_that_the_layout_does_not_serve() -> None:
 
 def test_samples_of_one_workload_are_as_far_apart_as_chance_has_it() -> None:
     random = np.random.default_rng(0)
-    columns = [Column((f"c{place}",), INT) for place in range(12)]
+    columns = [Column((f"c{index}",), INT) for index in range(12)]
     scores, noises, distances = [], [], []
     for _ in range(60):
         old, new = (

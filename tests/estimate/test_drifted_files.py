@@ -28,13 +28,13 @@ from skipstone.workload.predicates import LoggedFilter
 
 POLICY = Policy(drift=0.25, drift_queries=20)
 WINDOW = NOW - timedelta(days=30)
-PLACES = np.array([0, 1])
+INDICES = np.array([0, 1])
 
 
 def measured(*scans: tuple[float, float]) -> LayoutDrift:
     """The drift of a layout that was made ten days ago, by (days ago, share of other queries) a scan."""
     asked = [scan(below(M if other else K, 5), days_ago, count=100) for days_ago, other in scans]
-    return drift_of_layout(stored(record()), PLACES, asked, WINDOW)
+    return drift_of_layout(stored(record()), INDICES, asked, WINDOW)
 
 
 def test_only_the_scans_since_a_layout_was_made_tell_how_far_it_has_drifted() -> None:
@@ -46,7 +46,7 @@ def test_only_the_scans_since_a_layout_was_made_tell_how_far_it_has_drifted() ->
 def test_scans_before_the_window_do_not_count() -> None:
     old = stored(record(days_ago=100.0))
     asked = [scan(below(M, 5), 40.0, count=100), scan(below(K, 5), 1.0, count=100)]
-    found = drift_of_layout(old, PLACES, asked, WINDOW)
+    found = drift_of_layout(old, INDICES, asked, WINDOW)
     assert (found.drift.score, found.drift.queries) == (0.0, 100.0)
 
 
@@ -69,7 +69,7 @@ def worst(*filters: LoggedFilter, score: float = 1.0, step: int = 10 * SIZE) -> 
     layouts = [drifted(record(), range(4), score)]
     policy = Policy(step_bytes=step)
     found = drifted_files(files("abcde"), layouts, filters, inputs(known), policy)
-    return [int(place) for place in found]
+    return [int(index) for index in found]
 
 
 def test_files_that_queries_read_most_of_come_first_up_to_the_step() -> None:

@@ -104,7 +104,7 @@ def advice(*layouts: LayoutAdvice) -> Advice:
     return Advice("t", 2, 1_000, 1_000, 100, 10.0, (*layouts, standing), {})
 
 
-def test_queries_that_read_too_little_settle_it_before_any_job() -> None:
+def test_queries_that_read_too_little_decide_it_before_any_job() -> None:
     assert before_sampling(FIGURES) is None
     found = before_sampling(replace(FIGURES, most_seconds_saved=5.0))
     assert found is not None
@@ -124,7 +124,7 @@ def test_the_margin_is_part_of_what_must_be_saved_and_of_the_sentence() -> None:
     assert before_sampling(replace(strict, most_seconds_saved=100.1)) is None
 
 
-def test_queries_that_need_what_they_read_settle_it_before_any_layout_is_fitted() -> None:
+def test_queries_that_need_what_they_read_decide_it_before_any_layout_is_fitted() -> None:
     sampled = FIGURES.with_sample(SAMPLE)
     assert sampled.most_seconds_saved == 80.0
     assert before_simulating(sampled) is None
@@ -170,7 +170,7 @@ def test_the_best_layout_does_not_pay_if_it_saves_no_more_than_it_costs() -> Non
     assert found.figures.to_dict()["layout"] == "qdtree", "what was best is written down all the same"
 
 
-def test_layouts_that_cannot_be_fitted_settle_it_with_their_reasons() -> None:
+def test_layouts_that_cannot_be_fitted_decide_it_with_their_reasons() -> None:
     problems = [LayoutAdvice(name, 0, None, 0.0, problem=f"{name} fails.") for name in ("sop", "range")]
     found = after_simulating(FIGURES, advice(*problems))
     assert found.code is VerdictCode.CANNOT_FIT

@@ -9,7 +9,7 @@ import pytest
 from tests.estimate.tables import ROWS, SIZE, K, M, below, catalog, drifted, indexed, record, scan, snapshot
 
 from skipstone.catalog import Catalog
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.table_state import KnownLayouts, TableState, table_state
 

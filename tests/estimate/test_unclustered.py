@@ -40,4 +40,7 @@ def test_the_newest_layout_is_one_that_has_a_file_in_the_table() -> None:
 
 def test_layouts_come_with_their_files_those_of_most_bytes_first() -> None:
     found = files_by_layout(files("edcba"), KNOWN)
-    assert [(layout, places.tolist()) for layout, places in found.items()] == [("one", [1, 2]), ("two", [0])]
+    assert [(layout, indices.tolist()) for layout, indices in found.items()] == [
+        ("one", [1, 2]),
+        ("two", [0]),
+    ]

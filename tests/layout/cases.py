@@ -15,7 +15,7 @@ from skipstone.layout.layouts import fit_layout
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.table_view import FitWorkload, TableView
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.predicate.evaluate import evaluate
 from skipstone.predicate.expr import And, Column, Comparison, Expr, In, IsNull, Literal, Match, Or, type_of
 from skipstone.predicate.normalize import normalize_filter
@@ -81,8 +81,8 @@ def filters(count: int, seed: int) -> list[Expr]:
 
 def bits_of(predicates: Sequence[Expr], rows: Sequence[dict[Column, object]]) -> np.ndarray:
     bits = np.zeros((len(rows), len(predicates)), np.bool_)
-    for place, predicate in enumerate(predicates):
-        bits[:, place] = [evaluate(predicate, row) is True for row in rows]
+    for index, predicate in enumerate(predicates):
+        bits[:, index] = [evaluate(predicate, row) is True for row in rows]
     return bits
 
 

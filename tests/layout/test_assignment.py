@@ -31,8 +31,8 @@ from skipstone.layout.assignment import (
     VectorMap,
     blocks_of,
 )
+from skipstone.layout.assignment_json import assignment_from_json, assignment_to_json
 from skipstone.layout.assignment_sql import block_sql, bucket_sql, partition_sql
-from skipstone.layout.codec import assignment_from_json, assignment_to_json
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.sample import Sample

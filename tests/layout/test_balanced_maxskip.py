@@ -35,10 +35,10 @@ def plain_clustering(vectors: np.ndarray, counts: np.ndarray, weights: np.ndarra
         pairs = list(itertools.combinations(range(len(waiting)), 2))
         best = max(pairs, key=lambda pair: _delta(waiting[pair[0]], waiting[pair[1]], weights))
         (u, m), (v, n) = waiting[best[0]], waiting[best[1]]
-        waiting = [each for place, each in enumerate(waiting) if place not in best]
+        waiting = [each for index, each in enumerate(waiting) if index not in best]
         (done if m + n >= min_size else waiting).append((u | v, m + n))
     if waiting and done:
-        host = max(range(len(done)), key=lambda place: _delta(done[place], waiting[0], weights))
+        host = max(range(len(done)), key=lambda index: _delta(done[index], waiting[0], weights))
         done[host] = (done[host][0] | waiting[0][0], done[host][1] + waiting[0][1])
     else:
         done += waiting

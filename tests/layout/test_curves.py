@@ -23,7 +23,7 @@ def cells(dimensions: int, bits: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("dimensions", "bits"), SHAPES)
 @pytest.mark.parametrize("curve", CURVES)
-def test_every_cell_has_a_place_of_its_own(curve: Curve, dimensions: int, bits: int) -> None:
+def test_every_cell_has_a_position_of_its_own(curve: Curve, dimensions: int, bits: int) -> None:
     keys = curve(cells(dimensions, bits), bits)
     assert sorted(keys.tolist()) == list(range(1 << (bits * dimensions)))
 
@@ -51,8 +51,8 @@ def test_one_fine_column_among_coarse_ones_keeps_neighbours_together(curve: Curv
     """Four columns of 18 bits each would need 72: the highest bits must not be lost."""
     numbers = [np.arange(1, (1 << 18) + 1), *[np.ones(1 << 18, np.int64)] * 3]
     dimensions = tuple(
-        Dimension(Column((f"c{place}",), INT), tuple(range(int(each.max()) - 1)))
-        for place, each in enumerate(numbers)
+        Dimension(Column((f"c{index}",), INT), tuple(range(int(each.max()) - 1)))
+        for index, each in enumerate(numbers)
     )
     grid = _gathered(dimensions, [each.astype(np.int32) for each in numbers], 64, curve)
     found = grid.block_of[np.ravel_multi_index(numbers, [each.buckets for each in dimensions])]

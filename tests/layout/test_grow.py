@@ -14,7 +14,7 @@ NONE = np.zeros(0, np.int64)
 
 
 def tree(bits: np.ndarray, formulas: list[Formula], weights: list[float], limits: Limits) -> Grown:
-    columns = [bits[:, place].copy() for place in range(bits.shape[1])]
+    columns = [bits[:, index].copy() for index in range(bits.shape[1])]
     groups = group_predicates(columns, list(range(bits.shape[1])))
     return grow(groups, compile_formulas(formulas, bits.shape[1]), np.array(weights), limits, NONE)
 
@@ -76,7 +76,7 @@ def test_the_budget_goes_to_the_cuts_that_gain_most() -> None:
 def test_a_node_that_gains_nothing_is_halved_until_it_is_small_enough() -> None:
     values = np.arange(1000)
     bits = np.stack([values < bound for bound in range(100, 1000, 100)], axis=1)
-    groups = group_predicates([bits[:, place].copy() for place in range(9)], [0] * 9)
+    groups = group_predicates([bits[:, index].copy() for index in range(9)], [0] * 9)
     queries = compile_formulas([True], 9)
     grown = grow(groups, queries, np.ones(1), Limits(50, 250), np.arange(9))
     assert max(len(leaf.rows) for leaf in grown.leaves) <= 250

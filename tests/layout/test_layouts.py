@@ -13,7 +13,7 @@ from tests.layout import cases
 from skipstone.errors import SkipstoneError
 from skipstone.layout import LAYOUTS
 from skipstone.layout.assignment import Dimension, Grid, Partitioned, Tree, VectorMap, blocks_of
-from skipstone.layout.codec import assignment_to_json
+from skipstone.layout.assignment_json import assignment_to_json
 from skipstone.layout.contract import Design
 from skipstone.layout.grid import GridOptions
 from skipstone.layout.numbers import block_numbers
@@ -22,7 +22,7 @@ from skipstone.layout.qdtree import QdTree
 from skipstone.layout.sample import Sample
 from skipstone.layout.simulate import simulate
 from skipstone.layout.table_view import FitWorkload, TableView, VectorCounts
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.layout.zorder import ZORDER
 from skipstone.predicate.expr import Column, Comparison, Expr, Match, Or
 from skipstone.predicate.normalize import normalize_filter
@@ -260,8 +260,8 @@ def test_a_qd_tree_parts_the_rows_that_match_no_pattern_from_all_others_at_once(
     rng = np.random.default_rng(3)
     # A row in five matches one of the patterns, whatever day it is of.
     matched = np.where(rng.random(count) < 0.2, rng.integers(0, patterns, count), -1)
-    texts = [f"{row}: the {place} of it" if place >= 0 else f"{row}" for row, place in enumerate(matched)]
-    asked = [Match("contains", cases.KIND, f"the {place} of") for place in range(patterns)]
+    texts = [f"{row}: the {index} of it" if index >= 0 else f"{row}" for row, index in enumerate(matched)]
+    asked = [Match("contains", cases.KIND, f"the {index} of") for index in range(patterns)]
     days = [cases.compare("<", cases.DAY, day) for day in (50, 100)]
     view = workload_view([normalize_filter(each) for each in (*asked, *days)])
     rows: list[dict[Column, object]] = [

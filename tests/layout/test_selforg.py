@@ -16,18 +16,18 @@ from tests.layout import cases
 
 from skipstone.catalog.logical_names import LogicalNames
 from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned, VectorMap
+from skipstone.layout.assignment_json import assignment_from_json, assignment_to_json
 from skipstone.layout.bit_shares import interleaved, schedule, share_bits
-from skipstone.layout.codec import assignment_from_json, assignment_to_json
 from skipstone.layout.contract import Design
 from skipstone.layout.filtered import atoms_of
 from skipstone.layout.quick_scan import QuickScan
 from skipstone.layout.ranks import Ranked
 from skipstone.layout.sample import Sample
-from skipstone.layout.select import select_features
+from skipstone.layout.select_features import select_features
 from skipstone.layout.selforg import SelfOrg, SelfOrgOptions, _grid, _Shares
 from skipstone.layout.simulate import simulate
 from skipstone.layout.sop_clusters import order_clusters
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.layout.zcurve import order_keys
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Match, Not, Or, Value
 from skipstone.predicate.normalize import normalize_filter
@@ -230,13 +230,13 @@ def test_the_quick_measure_lists_a_column_once_and_looks_only_at_what_queries_as
 
     monkeypatch.setattr(Ranked, "values", property(values))
     scan = QuickScan.of(found.sample, found.queries, ())
-    asked = {place for subject in scan.subjects for place in subject.atoms.tolist()}
+    asked = {index for subject in scan.subjects for index in subject.atoms.tolist()}
     assert len(asked) > 40, "atoms about a column"
     assert len(listed) == len(scan.subjects), "and not once for every constant"
     view = found.queries
     one = replace(view, formulas=view.formulas[:1], filters=view.filters[:1], weights=view.weights[:1])
     scan = QuickScan.of(found.sample, one, ())
-    assert {place for subject in scan.subjects for place in subject.atoms.tolist()} == atoms_of(
+    assert {index for subject in scan.subjects for index in subject.atoms.tolist()} == atoms_of(
         one.formulas[0]
     )
 
@@ -280,7 +280,7 @@ def test_spark_numbers_the_same_rows_alike(spark: SparkSession) -> None:
         days = column in (cases.DAY, cases.SHIPPED) and it is not None
         return date(1970, 1, 1) + timedelta(days=int(str(it))) if days else it
 
-    data = [(place, *(value(c, row[c]) for c in cases.COLUMNS)) for place, row in enumerate(rows)]
+    data = [(index, *(value(c, row[c]) for c in cases.COLUMNS)) for index, row in enumerate(rows)]
     frame = spark.createDataFrame(data, schema).coalesce(1)
     names = LogicalNames({column.path: column.path for column in cases.COLUMNS})
     design = fit(found)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.catalog.segments import MemoryStore
-from tests.catalog.test_layouts import RECORD, earlier
+from tests.catalog.test_layout_records import RECORD, earlier
 from tests.damage import attempt, damaged
 
-from skipstone.catalog.layouts import LAYOUTS, save_layout
+from skipstone.catalog.layout_records import LAYOUTS, save_layout
 from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.errors import DamagedFileError
 from skipstone.layout.assignment import Dimension, Grid, Split, Tree
-from skipstone.layout.codec import assignment_to_json
+from skipstone.layout.assignment_json import assignment_to_json
 from skipstone.layout.contract import ColumnGroup
 from skipstone.layout.stored_layout import group_record, stored_layout
 from skipstone.predicate.codec import to_json

@@ -56,8 +56,8 @@ def all_text_sets() -> Iterator[AllowedValues]:
 
 
 def held(values: AllowedValues, universe: tuple[Value, ...], type_: Type) -> frozenset[int]:
-    """The places of the universe's values that are in the set."""
-    return frozenset(place for place, value in enumerate(universe) if values.holds(value, type_))
+    """The indices of the universe's values that are in the set."""
+    return frozenset(index for index, value in enumerate(universe) if values.holds(value, type_))
 
 
 NUMBER_SETS = [(each, held(each, NUMBERS, DOUBLE)) for each in all_number_sets()]
@@ -134,7 +134,7 @@ def test_single_texts_are_kept_or_dropped_by_a_shape() -> None:
     assert (of_texts(TextShape(suffix="a")) & of_texts(TextShape(suffix="b"))).empty
 
 
-def test_a_text_with_a_lone_surrogate_has_no_place_in_the_order() -> None:
+def test_a_text_with_a_lone_surrogate_cannot_be_ordered() -> None:
     for odd in (TextShape("\ud800"), TextShape("", "\udfff"), TextShape(pieces=frozenset({"\ud800"}))):
         with pytest.raises(ValueError, match="surrogates"):
             of_texts(odd)

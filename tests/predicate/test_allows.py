@@ -54,7 +54,7 @@ def truths(predicate: Expr, column: Column, value: Value) -> set[bool]:
 
 
 def _answered(predicate: Expr, answer: Literal) -> Expr:
-    """With what Spark answers for NaN in the place of lists that have NULL but not NaN."""
+    """With what Spark answers for NaN instead of lists that have NULL but not NaN."""
     match predicate:
         case In(values=values) if any(each.value is None for each in values):
             if all(each.value is None for each in values):

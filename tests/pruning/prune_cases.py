@@ -182,13 +182,13 @@ def _value_sets(members: Sequence[list[Value] | None]) -> ValueSets:
         for value in block or ():
             if value is not None:
                 dictionary.setdefault(order(value), value)
-    places = {key: place for place, key in enumerate(dictionary)}
-    words = np.zeros((len(members), max((len(places) + 63) // 64, 1)), np.uint64)
+    indices = {key: index for index, key in enumerate(dictionary)}
+    words = np.zeros((len(members), max((len(indices) + 63) // 64, 1)), np.uint64)
     for number, block in enumerate(members):
         for value in block or ():
             if value is not None:
-                place = places[order(value)]
-                words[number, place // 64] |= np.uint64(1 << place % 64)
+                index = indices[order(value)]
+                words[number, index // 64] |= np.uint64(1 << index % 64)
     known = np.array([block is not None for block in members])
     return ValueSets(tuple(dictionary.values()), words, known)
 
@@ -196,8 +196,8 @@ def _value_sets(members: Sequence[list[Value] | None]) -> ValueSets:
 def packed(bits: np.ndarray) -> np.ndarray:
     """Rows of flags as words of 64."""
     words = np.zeros((len(bits), (bits.shape[1] + 63) // 64), np.uint64)
-    for place in range(bits.shape[1]):
-        words[:, place // 64] |= bits[:, place].astype(np.uint64) << np.uint64(place % 64)
+    for index in range(bits.shape[1]):
+        words[:, index // 64] |= bits[:, index].astype(np.uint64) << np.uint64(index % 64)
     return words
 
 
@@ -216,13 +216,13 @@ def block_set(
     union = np.zeros((len(blocks), len(normal)), bool)
     known = np.zeros((len(blocks), len(normal)), bool)
     for number, block in enumerate(blocks):
-        for place, feature in enumerate(normal):
+        for index, feature in enumerate(normal):
             try:
-                union[number, place] = any(evaluate(feature, row) is True for row in block)
-                known[number, place] = rng is None or rng.random() < 0.9
+                union[number, index] = any(evaluate(feature, row) is True for row in block)
+                known[number, index] = rng is None or rng.random() < 0.9
             except NotEvaluable:
                 pass
-            if not known[number, place]:
-                union[number, place] = False
-    texts = tuple(Feature(feature, f"feature {place}") for place, feature in enumerate(normal))
+            if not known[number, index]:
+                union[number, index] = False
+    texts = tuple(Feature(feature, f"feature {index}") for index, feature in enumerate(normal))
     return BlockSet(np.array(counts, np.int64), statistics, texts, packed(union), packed(known))

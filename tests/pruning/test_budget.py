@@ -18,7 +18,7 @@ from skipstone.pruning.blocks import BlockSet
 from skipstone.pruning.budget import STEPS, Budget
 from skipstone.pruning.prune import prune
 
-COLUMNS = tuple(Column((f"c{place}",), INT) for place in range(12))
+COLUMNS = tuple(Column((f"c{index}",), INT) for index in range(12))
 A, B, C = COLUMNS[:3]
 
 

@@ -50,7 +50,7 @@ def featured(bits: list[list[int]], features: list[Expr], known: list[list[int]]
     """Blocks of which nothing is known but their union vectors."""
     union = np.array(bits, bool)
     seen = np.ones_like(union) if known is None else np.array(known, bool)
-    named = tuple(Feature(normalize(feature), f"F{place + 1}") for place, feature in enumerate(features))
+    named = tuple(Feature(normalize(feature), f"F{index + 1}") for index, feature in enumerate(features))
     return BlockSet(np.full(len(bits), 9, np.int64), {}, named, packed(union), packed(seen))
 
 
@@ -118,7 +118,7 @@ def test_only_features_that_the_filter_implies_are_used() -> None:
 
 
 def test_a_feature_beyond_the_first_word_is_found() -> None:
-    features: list[Expr] = [compare("=", I, place) for place in range(130)]
+    features: list[Expr] = [compare("=", I, index) for index in range(130)]
     bits = np.ones((2, 130), int)
     bits[1, 129] = 0
     blocks = featured(bits.tolist(), features)
@@ -144,7 +144,7 @@ def test_a_feature_and_bounds_rule_out_one_branch_each() -> None:
 
 
 def test_more_implied_features_than_are_named_still_skip() -> None:
-    features: list[Expr] = [compare(">", I, place) for place in range(70)]
+    features: list[Expr] = [compare(">", I, index) for index in range(70)]
     bits = np.ones((1, 70), int)
     bits[0, 69] = 0
     assert skipped(compare(">", I, 100), featured(bits.tolist(), features)) == [True]

@@ -119,7 +119,7 @@ DOMAINS: dict[Column, tuple[Value, ...]] = {
 def structures() -> list[Expr]:
     pairs = [kind(pair) for pair in itertools.combinations(ATOMS, 2) for kind in (And, Or)]
     deeper = [
-        kind((pair, ATOMS[place % len(ATOMS)])) for place, pair in enumerate(pairs) for kind in (And, Or)
+        kind((pair, ATOMS[index % len(ATOMS)])) for index, pair in enumerate(pairs) for kind in (And, Or)
     ]
     return [*ATOMS, *(Not(atom) for atom in ATOMS), *pairs, *(Not(pair) for pair in pairs), *deeper]
 

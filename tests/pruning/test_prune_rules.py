@@ -120,7 +120,7 @@ def test_two_ors_are_judged_as_their_product() -> None:
 
 def test_beyond_the_budget_branches_are_judged_alone() -> None:
     blocks = block_set([[{I: 1, J: 0}, {I: 9, J: 0}]], [I, J])
-    branches = tuple(And((compare("=", J, place), compare("<", I, 3))) for place in range(20))
+    branches = tuple(And((compare("=", J, index), compare("<", I, 3))) for index in range(20))
     filter_ = And((Or(branches), compare(">", I, 4)))
     assert skipped(filter_, blocks) == [True]
     decision = prune(filter_, blocks, Budget(0))

@@ -55,7 +55,7 @@ def test_index_and_queries_skip(spark: SparkSession, parcels: skipstone.Table, s
     assert [key for key in objects(server) if "/_skipstone/blocks/" in key]
 
 
-def test_auto_lays_the_table_out_and_appended_rows_take_their_places(
+def test_auto_lays_the_table_out_and_rows_are_appended_by_the_layout(
     spark: SparkSession, parcels: skipstone.Table, log: Workload
 ) -> None:
     before = hash_of(parcels.frame())

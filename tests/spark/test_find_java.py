@@ -47,7 +47,7 @@ def test_java_home_wins_over_the_path_because_spark_does_the_same(tmp_path: Path
 
 
 @pytest.mark.parametrize("major", [8, 11])
-def test_an_old_java_is_refused_with_its_version_its_place_and_the_remedy(tmp_path: Path, major: int) -> None:
+def test_an_old_java_is_refused_with_its_version_its_path_and_the_remedy(tmp_path: Path, major: int) -> None:
     java = fake_java(tmp_path, VERSION_OUTPUT[major])
     with pytest.raises(SkipstoneError) as raised:
         find_java({"JAVA_HOME": str(tmp_path)})

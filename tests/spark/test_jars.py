@@ -106,7 +106,7 @@ def test_many_at_once_all_get_whole_jars(tmp_path: Path) -> None:
         assert list(pool.map(fetch, range(32))) == [list(CONTENT.values())] * 32
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SkipstoneError, match="set SKIPSTONE_HOME"):
         delta_jars(directory=tmp_path / "file" / "jars", resolvers=[Resolver()])

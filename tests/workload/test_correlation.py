@@ -18,8 +18,8 @@ def plain_index(by: np.ndarray, of: np.ndarray) -> float:
     """All pairs of rows, one by one."""
     rows = [(x, y) for x, y in zip(by.tolist(), of.tolist(), strict=True) if y >= 0]
     agree, pairs = 0.0, 0
-    for place, (x, y) in enumerate(rows):
-        for other_x, other_y in rows[place + 1 :]:
+    for index, (x, y) in enumerate(rows):
+        for other_x, other_y in rows[index + 1 :]:
             if y != other_y:
                 pairs += 1
                 agree += 0.5 if x == other_x else (x < other_x) == (y < other_y)
@@ -50,7 +50,7 @@ def test_without_ties_the_index_is_the_formula_of_the_thesis(seed: int) -> None:
     rng = np.random.default_rng(seed)
     by, of = rng.permutation(40), rng.permutation(40)
     laid = of[np.argsort(by)]
-    k = sum(int((laid[place + 1 :] > laid[place]).sum()) for place in range(40))
+    k = sum(int((laid[index + 1 :] > laid[index]).sum()) for index in range(40))
     assert sort_index(by, of) == pytest.approx(k / (40 * 39 / 2))
 
 
@@ -132,7 +132,7 @@ def test_vertices_beyond_the_limit_are_left_over() -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_every_vertex_ends_in_one_place_and_correlated_ones_beside_their_primary(seed: int) -> None:
+def test_every_vertex_ends_in_one_list_and_correlated_ones_beside_their_primary(seed: int) -> None:
     rng = np.random.default_rng(seed)
     edges = np.triu(rng.random((9, 9)) < 0.3, 1)
     edges = edges | edges.T

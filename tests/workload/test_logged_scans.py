@@ -80,35 +80,35 @@ def test_a_record_is_read_as_it_was_written(filter_: Expr, needed: int | None) -
 
 @given(filters())
 def test_a_redacted_filter_has_no_literal_and_the_same_columns(filter_: Expr) -> None:
-    hidden = redact(scan(filter_))
-    record = to_record(hidden)
+    without_values = redact(scan(filter_))
+    record = to_record(without_values)
     assert str(SECRET)[:4] not in json_text(record["filter"]) + json_text(record["filter_sql"])
-    assert columns_of(hidden.filter) == columns_of(filter_)
-    assert redact(hidden) == hidden, "once is enough"
-    assert from_record(record) == hidden
+    assert columns_of(without_values.filter) == columns_of(filter_)
+    assert redact(without_values) == without_values, "once is enough"
+    assert from_record(record) == without_values
 
 
 @given(filters())
 def test_a_redacted_record_counts_but_never_becomes_a_predicate_with_a_constant(filter_: Expr) -> None:
-    hidden = redact(scan(filter_, count=5))
-    (entry,) = filters_of([hidden])
+    without_values = redact(scan(filter_, count=5))
+    (entry,) = filters_of([without_values])
     assert entry.weight == 5.0
     for predicate in query_predicates([entry]).predicates:
         assert not any(isinstance(part, Literal) for part in walk(predicate))
-    assert hidden.is_redacted == any(
-        isinstance(part, Opaque) and part.code == "REDACTED" for part in walk(hidden.filter)
+    assert without_values.is_redacted == any(
+        isinstance(part, Opaque) and part.code == "REDACTED" for part in walk(without_values.filter)
     )
 
 
 def test_redaction_keeps_column_operator_and_number_of_values() -> None:
     three = In(K, (Literal(1, INT), Literal(2, INT), Literal(3, INT)))
     late = Comparison(">=", Column(("day",), INT), Literal(7, INT))
-    hidden = redacted(normalize_filter(And((three, late, Not(IsNull(NAME))))))
-    assert isinstance(hidden, And)
-    assert {to_sql(part) for part in hidden.args} == {
+    without_values = redacted(normalize_filter(And((three, late, Not(IsNull(NAME))))))
+    assert isinstance(without_values, And)
+    assert {to_sql(part) for part in without_values.args} == {
         "k IN ('?', '?', '?')", "day >= '?'", "name IS NOT NULL",
     }  # fmt: skip
-    assert sum(map(is_opaque, hidden.args)) == 2, "what has no literal is still of use"
+    assert sum(map(is_opaque, without_values.args)) == 2, "what has no literal is still of use"
 
 
 def test_a_scan_without_a_filter_is_redacted_to_itself() -> None:

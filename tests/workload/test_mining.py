@@ -54,9 +54,9 @@ def test_elimination_over_all_frequent_sets_keeps_the_same(
 ) -> None:
     has, weights = transactions(seed, 9, 7, density)
     found = mine(has, weights, threshold)
-    place = {items: number for number, items in enumerate(found.sets)}
+    index = {items: number for number, items in enumerate(found.sets)}
     rows = frequent_sets(has, weights, threshold)
-    order = sorted(rows, key=lambda items: (place[closure(has, rows[items])], -len(items), items))
+    order = sorted(rows, key=lambda items: (index[closure(has, rows[items])], -len(items), items))
     for before, after in itertools.combinations(order, 2):
         assert not set(before) < set(after), "a stricter set comes first"
     covered, kept = np.zeros(len(has), bool), {}

@@ -35,7 +35,7 @@ def sets() -> QueryPredicates:
 
 
 def named(sets: QueryPredicates, bits: np.ndarray) -> set[Expr]:
-    return {sets.predicates[place] for place in np.flatnonzero(bits)}
+    return {sets.predicates[index] for index in np.flatnonzero(bits)}
 
 
 def test_example_1_as_written(sets: QueryPredicates) -> None:

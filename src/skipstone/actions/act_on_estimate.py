@@ -7,8 +7,8 @@ from datetime import datetime
 
 from skipstone.actions.context import Context
 from skipstone.actions.estimate_files import ChosenRewrite, Estimate
+from skipstone.actions.lay_out import RewriteResult, RewriteWork, fit_design, rewrite_table
 from skipstone.actions.prepare import FitRequest
-from skipstone.actions.rewrite import RewriteResult, RewriteWork, fit_design, rewrite_table
 from skipstone.actions.usable import prepare_usable
 from skipstone.catalog.decisions import Decision
 from skipstone.errors import SkipstoneError, TableChangedError
@@ -34,7 +34,7 @@ def act_on_estimate(context: Context, estimate: Estimate, numbers: JsonObject) -
     """Rewrite what pays; ``numbers`` are those of the decision so far."""
     assert estimate.rewrite is not None
     chosen, started = estimate.rewrite, context.clock()
-    steps = context.steps(len(chosen.prepared.places), _SHARES)
+    steps = context.steps(len(chosen.prepared.file_indices), _SHARES)
     steps.begin("mining", "mining features")
     analysis = _analysis(chosen)
     analysed = context.clock()
@@ -86,8 +86,8 @@ def _fit_well(context: Context, chosen: ChosenRewrite, analysis: Analysis) -> tu
     block_rows = rough.view.block_rows
     rows = int(min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_BLOCK * rough.total_rows / block_rows)))
     options = LayoutOptions(block_rows=block_rows, sample_rows=rows, own=chosen.own)
-    request = FitRequest(rough.places, chosen.usable.entries, rough.unusable, options, analysis)
-    steps = context.steps(len(rough.places), {"sampling": 2, "fitting": 1})
+    request = FitRequest(rough.file_indices, chosen.usable.entries, rough.unusable, options, analysis)
+    steps = context.steps(len(rough.file_indices), {"sampling": 2, "fitting": 1})
     prepared = prepare_usable(context.table, request, steps.step("sampling"))
     prepared = replace(prepared, logged=chosen.usable.logged)
     fitting = context.reporting_to(steps.step("fitting"))

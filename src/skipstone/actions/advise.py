@@ -8,9 +8,9 @@ from typing import ClassVar
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import load_model
 from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.prepare import FitRequest
 from skipstone.actions.usable import prepare_usable
-from skipstone.actions.workload import logged_workload
 from skipstone.estimate.advice import Advice, advise
 from skipstone.layout.options import LayoutOptions
 from skipstone.workload.queries import Workload
@@ -35,9 +35,9 @@ class Advise:
         table = context.table
         workload = logged_workload(context, self.queries)
         table.refresh()
-        request = FitRequest(table.all_places, workload.entries, workload.unusable, self.options)
+        request = FitRequest(table.file_indices, workload.entries, workload.unusable, self.options)
         with context.steps(len(context.snapshot), {"preparing": 1, "simulating": 2}) as steps:
             prepared = prepare_usable(table, request, steps.step("preparing"))
             model = load_model(context.engine)
-            costs = gather_costs(table, request.places, model, workload.entries)
+            costs = gather_costs(table, request.file_indices, model, workload.entries)
             return advise(prepared, progress=steps.step("simulating"), inputs=costs)

@@ -1,4 +1,4 @@
-"""What ``skipstone analyze`` shows: the same facts as a dictionary and as text."""
+"""What ``skipstone analyze`` shows: the same values as a dictionary and as text."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ class AnalysisReport(Viewed):
 
     def _features(self) -> str:
         rows = [
-            (f"F{place}", f"{feature.weight:g}", f"{feature.gain:g}", readable(feature.predicate))
-            for place, feature in enumerate(self.analysis.features, 1)
+            (f"F{index}", f"{feature.weight:g}", f"{feature.gain:g}", readable(feature.predicate))
+            for index, feature in enumerate(self.analysis.features, 1)
         ]
         return text_table("Features", ("", "weight", "I(F)", "predicate"), rows)
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from skipstone.actions.analysis_report import AnalysisReport
 from skipstone.actions.context import Context
-from skipstone.actions.select_features import selection_of
+from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.usable import with_usable
-from skipstone.actions.workload import logged_workload
 from skipstone.arguments import checked
+from skipstone.estimate.prepared import view_of
+from skipstone.layout.options import SAMPLE_ROWS
+from skipstone.layout.select_features import select_features
 from skipstone.progress import Progress, Steps
+from skipstone.spark.engine.draw_sample import Request, count_rows, draw, ordered_inputs
+from skipstone.spark.engine.open_table import OpenTable
 from skipstone.view import View, Viewed, count
 from skipstone.workload.analysis import analyze
 from skipstone.workload.curves import curves
 from skipstone.workload.parsed_json import parsed_workload_json
-from skipstone.workload.predicates import query_predicates
+from skipstone.workload.predicates import LoggedFilter, query_predicates
 from skipstone.workload.queries import BrokenQuery, Workload
+from skipstone.workload.selection import Selection
 from skipstone.workload.unusable import Usable
 
 __all__ = ["Analyze", "WorkloadAnalysis"]
@@ -79,7 +85,7 @@ class Analyze:
         _begin(steps.step("mining"), "mining features")
         analysis = analyze(usable.entries, threshold=self.threshold, num_features=self.num_features)
         with context.engine.watch(steps.step("sampling"), "sampling blocks"):
-            selection = selection_of(context.table, usable.entries)
+            selection = _selection_of(context.table, usable.entries)
         _begin(steps.step("drawing curves"), "measuring commonality and stability")
         shown = curves(query_predicates(usable.entries))
         report = AnalysisReport(name, analysis, shown, selection)
@@ -90,3 +96,15 @@ class Analyze:
 def _begin(progress: Progress | None, what: str) -> None:
     if progress is not None:
         progress(what, 0, 1)
+
+
+def _selection_of(table: OpenTable, entries: Sequence[LoggedFilter]) -> Selection | None:
+    """What the layout ``selforg`` would use, by rows drawn as for a fit; None if no filter is understood."""
+    view = view_of(entries)
+    if not view.atoms:
+        return None
+    indices = table.file_indices
+    request = Request(
+        indices, count_rows(table, indices), SAMPLE_ROWS, view.atoms, ordered_inputs(view.atoms)
+    )
+    return select_features(view, draw(table, request).sample)

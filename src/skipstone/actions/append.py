@@ -1,4 +1,4 @@
-"""``append``: rows into a Delta table, at their places in the newest layout if that has proved itself.
+"""``append``: rows into a Delta table, in the blocks of the newest layout if that has proved itself.
 
 Rows are appended exactly once. Neither the log, the catalog nor a layout may keep them out of the table: what
 fails before the append, or with the layout, makes it an ordinary append. What fails after it is told as a
@@ -16,7 +16,7 @@ from skipstone.actions.context import Context
 from skipstone.actions.publish_append import publish_append
 from skipstone.actions.read_table_state import read_table_state
 from skipstone.catalog.decisions import Decision
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.policy import Policy, policy_or_default
@@ -110,7 +110,7 @@ def _proven_layout(context: Context, policy: Policy) -> LayoutRecord | None:
     # Neither the log nor the catalog may keep rows out of the table.
     except Exception as problem:  # noqa: BLE001
         context.cancel.check()
-        LOG.warning("Rows are appended as they come: %s", some_sentence_of(problem))
+        LOG.warning("Rows are appended without a layout: %s", some_sentence_of(problem))
         return None
 
 

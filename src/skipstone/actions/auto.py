@@ -156,20 +156,20 @@ class _Considering:
         """Old data, up to a step; ``found`` if there is no such step."""
         context, policy = self.context, self.state.policy
         entries = filters_of(self.state.scans)
-        costs = gather_costs(context.table, context.table.all_places, self.model, entries)
+        costs = gather_costs(context.table, context.table.file_indices, self.model, entries)
         drifts = self.state.layouts.drifts
-        places = drifted_files(context.snapshot.files, drifts, merged_entries(entries), costs, policy)
-        if len(places) <= 1:
+        indices = drifted_files(context.snapshot.files, drifts, merged_entries(entries), costs, policy)
+        if len(indices) <= 1:
             sentence = (
                 f"{found.verdict.sentence}; old data stays although the queries have changed, for no two "
                 f"files of theirs are read and fit into a step of {policy.step_bytes / 1e6:,.1f} MB"
             )
             return replace(found, verdict=replace(found.verdict, sentence=sentence))
-        return self._estimated("old", places, policy)
+        return self._estimated("old", indices, policy)
 
-    def _estimated(self, data: str, places: Counts, policy: Policy) -> Estimate:
+    def _estimated(self, data: str, indices: Counts, policy: Policy) -> Estimate:
         request = EstimateRequest(
-            places=places,
+            file_indices=indices,
             data=data,
             entries=filters_of(self.state.scans),
             policy=policy,

@@ -49,13 +49,13 @@ class AutoStatus(Viewed):
         drift: Cell = "no layout yet"
         if self.drift is not None:
             drift = Share(self.drift, 1.0, f"{self.drift:.2f} ({drifts})")
-        facts: list[tuple[str, Cell]] = [
+        values: list[tuple[str, Cell]] = [
             ("workload", f"{count(self.logged_scans, 'scan')}{spans}"),
             ("unclustered", unclustered),
             ("drift", drift),
         ]
-        facts += [("decision", decision.in_a_line()) for decision in reversed(self.decisions)]
-        return View(self.root, tuple(facts))
+        values += [("decision", decision.in_a_line()) for decision in reversed(self.decisions)]
+        return View(self.root, tuple(values))
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""

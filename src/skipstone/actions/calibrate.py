@@ -98,9 +98,9 @@ def _scans(table: TrialTable, steps: Steps) -> list[Observation]:
     some = (NUMBERS[:1], NUMBERS, tuple(trials.sizes.columns))
     wanted = [(share, columns) for _ in range(_SCAN_ROUNDS) for share in (4, 1) for columns in some]
     found = []
-    for place, (share, columns) in enumerate(wanted):
-        _report(steps.step("scans"), "calibrating scans", place, len(wanted))
-        seen = trials.scan(trials.table.all_places[::share], columns)
+    for index, (share, columns) in enumerate(wanted):
+        _report(steps.step("scans"), "calibrating scans", index, len(wanted))
+        seen = trials.scan(trials.table.file_indices[::share], columns)
         found.append(Observation.read(Extent.of(seen.rows, seen.row), seen.files, seen.seconds))
     return found[len(wanted) // _SCAN_ROUNDS :]
 
@@ -111,8 +111,8 @@ def _rewrites(mixed: TrialTable, narrow: TrialTable, steps: Steps) -> list[Obser
     trials += [(mixed, _PLAIN, 1 / 3), (narrow, _PLAIN, 1.0)]
     wanted = [*((mixed, features, 1.0) for features in _WARM_UP), *trials, *reversed(trials)]
     found = []
-    for place, (table, features, share) in enumerate(wanted):
-        _report(steps.step("rewrites"), "calibrating rewrites", place, len(wanted))
+    for index, (table, features, share) in enumerate(wanted):
+        _report(steps.step("rewrites"), "calibrating rewrites", index, len(wanted))
         found.append(_rewrite(table, features, share))
     there, back = found[len(_WARM_UP) : -len(trials)], found[-len(trials) :]
     pairs = zip(there, reversed(back), strict=True)
@@ -134,26 +134,26 @@ def _report(progress: Progress | None, what: str, done: int, total: int) -> None
 def _assignment(z: int, sop: int) -> Grid:
     """A grid of so many columns, and of clusters of so many predicates if there are any."""
     buckets = max(2, round((4 * _BLOCKS) ** (1 / z)))
-    bounds = tuple(VALUES * place // buckets for place in range(1, buckets))
-    axes: list[Dimension | Clusters] = [Dimension(_number(place), bounds) for place in range(z)]
+    bounds = tuple(VALUES * index // buckets for index in range(1, buckets))
+    axes: list[Dimension | Clusters] = [Dimension(_number(index), bounds) for index in range(z)]
     if sop:
         vectors = pack(np.tri(sop + 1, sop, -1, dtype=np.bool_)[:, ::-1])
-        places = np.arange(sop + 1, dtype=np.int32)
-        axes.append(Clusters(tuple(_predicates(sop)), vectors, places, 0, sop + 1))
+        indices = np.arange(sop + 1, dtype=np.int32)
+        axes.append(Clusters(tuple(_predicates(sop)), vectors, indices, 0, sop + 1))
     cells = int(np.prod([axis.buckets for axis in axes]))
     blocks = (np.arange(cells) * _BLOCKS // cells).astype(np.int32)
     return Grid(tuple(axes), blocks, _BLOCKS)
 
 
-def _number(place: int) -> Column:
-    return Column((NUMBERS[place],), LONG)
+def _number(index: int) -> Column:
+    return Column((NUMBERS[index],), LONG)
 
 
 def _predicates(count: int, after: int = 0) -> Sequence[Expr]:
     """Different predicates: comparisons of numbers and patterns in texts by turns."""
     return [
-        Match("contains", Column((TEXT,), STRING), f"{place:03x}")
-        if place % 2
-        else Comparison("<", _number(place // 2 % len(NUMBERS)), Literal(VALUES * (place + 1) // 64, LONG))
-        for place in range(after, after + count)
+        Match("contains", Column((TEXT,), STRING), f"{index:03x}")
+        if index % 2
+        else Comparison("<", _number(index // 2 % len(NUMBERS)), Literal(VALUES * (index + 1) // 64, LONG))
+        for index in range(after, after + count)
     ]

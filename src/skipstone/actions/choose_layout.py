@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import load_model
 from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.lay_out import fit_design
 from skipstone.actions.prepare import FitRequest
-from skipstone.actions.rewrite import fit_design
 from skipstone.actions.usable import prepare_usable
 from skipstone.catalog.column_names import paths_between
 from skipstone.catalog.column_sizes import ColumnSizes
@@ -68,9 +68,9 @@ class LayoutChoice:
 def choose_layout(context: Context, layout: str, request: FitRequest) -> LayoutChoice:
     """Fit and simulate the layout that is asked for, or all of them for ``auto``."""
     started, table = context.clock(), context.table
-    steps = context.steps(len(request.places), _SHARES)
+    steps = context.steps(len(request.file_indices), _SHARES)
     prepared = prepare_usable(table, request, steps.step("preparing"))
-    costs = gather_costs(table, request.places, load_model(context.engine), request.entries)
+    costs = gather_costs(table, request.file_indices, load_model(context.engine), request.entries)
     wanted = None if layout == AUTO else (layout,)
     advice = advise(prepared, wanted, steps.step("simulating"), costs)
     name = advice.best if layout == AUTO else layout
@@ -92,13 +92,15 @@ def choose_again(
     A design speaks of stored columns. Where these are called otherwise in the copy, because the
     source renamed some (Delta's column mapping), the same layout is fitted anew.
     """
-    places = target.all_places
+    indices = target.file_indices
     here, there = context.snapshot.names, target.snapshot.names
     if here.display == there.display:
-        return replace(chosen, prepared=replace(chosen.prepared, snapshot=target.snapshot, places=places))
+        return replace(
+            chosen, prepared=replace(chosen.prepared, snapshot=target.snapshot, file_indices=indices)
+        )
     paths = paths_between(here, there)
     entries = tuple(_renamed(entry, paths) for entry in request.entries)
-    renamed = replace(request, places=places, entries=entries)
+    renamed = replace(request, file_indices=indices, entries=entries)
     again = choose_layout(replace(context, table=target, progress=None), chosen.layout, renamed)
     # What the table scans now is what its source scans.
     return replace(again, advice=chosen.advice)

@@ -1,6 +1,6 @@
 """Estimating a rewrite of some files: the steps of :mod:`skipstone.estimate.estimate_rewrite`, with a sample.
 
-Each step runs only if the one before has not settled the question.
+Each step runs only if the one before has not decided it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EstimateRequest:
     ``own`` are options of single layouts; ``block_rows`` is chosen by the size of the files if it is None.
     """
 
-    places: Counts
+    file_indices: Counts
     data: str
     entries: tuple[LoggedFilter, ...]
     policy: Policy
@@ -95,13 +95,13 @@ def estimate_files(context: Context, request: EstimateRequest) -> Estimate:
 
 
 def _estimate(context: Context, request: EstimateRequest) -> Estimate:
-    policy, size = request.policy, context.snapshot.bytes_of(request.places)
-    costs = gather_costs(context.table, request.places, request.model, request.entries)
-    group = FileGroup(len(request.places), size, request.data)
+    policy, size = request.policy, context.snapshot.bytes_of(request.file_indices)
+    costs = gather_costs(context.table, request.file_indices, request.model, request.entries)
+    group = FileGroup(len(request.file_indices), size, request.data)
     figures = first_figures(group, request.entries, policy, costs)
     if (verdict := before_sampling(figures)) is not None:
         return Estimate(verdict)
-    with context.steps(len(request.places), {"sampling": 1, "simulating": 2}) as steps:
+    with context.steps(len(request.file_indices), {"sampling": 1, "simulating": 2}) as steps:
         sampled = _sampled(context, request, figures, steps)
         if isinstance(sampled, Verdict):
             return Estimate(sampled)
@@ -141,7 +141,7 @@ def _sampled(
         fitted_for = representatives(usable.entries, _MOST_FITTED_FOR)
         # A layout made for few queries serves these better than it serves the others.
         judges = None if fitted_for == usable.entries else representatives(usable.entries, _MOST_JUDGES, 0.0)
-        wanted = FitRequest(request.places, fitted_for, usable.unusable, options, judges=judges)
+        wanted = FitRequest(request.file_indices, fitted_for, usable.unusable, options, judges=judges)
         return prepare(context.table, wanted, progress), usable
 
     try:

@@ -24,13 +24,13 @@ from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import MOST_VALUES, BlockSet, Counts
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.reader_settings import settings_of
-from skipstone.spark.engine.statistics import compute, scans_of
-from skipstone.spark.engine.tracked import (
+from skipstone.spark.engine.resolve_tracked import (
     still_tracked,
     tracked_columns,
     tracked_expressions,
     tracked_features,
 )
+from skipstone.spark.engine.statistics import compute, scans_of
 from skipstone.view import View, Viewed, count, listed, megabytes
 
 __all__ = ["Index", "IndexReport", "index_laid_out"]
@@ -65,11 +65,11 @@ class IndexReport(Viewed):
                 f"Indexed {self.files_indexed:,} of {count(self.files, 'file')} in {self.seconds:.1f} s: "
                 f"{count(self.rows_indexed, 'row')}, {megabytes(self.bytes_indexed)}."
             )
-        facts = [
+        values = [
             (name, listed(map(plain_constants, getattr(self, name))))
             for name in ("columns", "expressions", "features")
         ]
-        return View(done, tuple(facts))
+        return View(done, tuple(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ class Index:
         try:
             table.refresh()
         except SkipstoneError:
-            if not self.rebuild:  # which puts another catalog in the place of an unreadable one
+            if not self.rebuild:  # which replaces an unreadable catalog
                 raise
         # Another action may read a newer catalog meanwhile; this run goes by the one that it began with.
         catalog = table.catalog
         tracked = _what_to_track(table, catalog, self)
-        todo = table.all_places if self.rebuild else _missing(table, catalog, tracked)
+        todo = table.file_indices if self.rebuild else _missing(table, catalog, tracked)
         rows = 0
         if len(todo):
             with context.steps(len(todo), _STEPS) as steps:
@@ -129,7 +129,7 @@ class Index:
         )
 
     def _publish(self, table: OpenTable, catalog: Catalog, found: Segment, stored: Sequence[str]) -> None:
-        """Put what was found beside, or in the place of, what was ``stored`` when the run began."""
+        """Add what was found to what was ``stored`` when the run began, or replace that."""
         parts = by_layout(found, catalog)
         if self.rebuild:
             replace_segments(table.store, stored, compact(catalog, parts, table.files.paths, found.created))
@@ -140,26 +140,26 @@ class Index:
         table.refresh()
 
 
-def index_laid_out(context: Context, places: Counts, layout: str, created: str) -> None:
+def index_laid_out(context: Context, indices: Counts, layout: str, created: str) -> None:
     """Index files that were written by a layout of this table: with all that was ever asked for."""
     table, catalog = context.table, context.catalog
     tracked = _what_to_track(table, catalog, Index())
-    blocks = compute(table, places, tracked, _known_values(catalog))
-    found = _segment(table, places, tracked, blocks, created)
+    blocks = compute(table, indices, tracked, _known_values(catalog))
+    found = _segment(table, indices, tracked, blocks, created)
     context.cancel.check()
     _add(table, catalog, replace(found, layout=layout))
     table.refresh()
 
 
 def _segment(
-    table: OpenTable, places: Counts, tracked: TrackedSet, blocks: BlockSet, created: str
+    table: OpenTable, indices: Counts, tracked: TrackedSet, blocks: BlockSet, created: str
 ) -> Segment:
     settings = settings_of(table, blocks)
-    return Segment(table.files.some(places), blocks, settings, created, tracked.texts)
+    return Segment(table.files.some(indices), blocks, settings, created, tracked.texts)
 
 
 def _add(table: OpenTable, catalog: Catalog, found: Segment) -> None:
-    """Publish what was found; once many segments have gathered, few take the place of all.
+    """Publish what was found; once many segments have gathered, few replace all.
 
     ``catalog`` is as it was read before: whatever others have published since is left alone.
     """
@@ -201,8 +201,8 @@ def _what_to_track(table: OpenTable, catalog: Catalog, asked: Index) -> TrackedS
 def _still_asked(catalog: Catalog, alive: set[str]) -> list[Segment]:
     """The segments by which earlier runs were asked for something, without layouts that have no file left."""
     used = {
-        catalog.segments[place].layout
-        for path, place in zip(catalog.files.paths, catalog.segment_of, strict=True)
+        catalog.segments[index].layout
+        for path, index in zip(catalog.files.paths, catalog.segment_of, strict=True)
         if path in alive
     }
     return [segment for segment in catalog.segments if not segment.layout or segment.layout in used]
@@ -213,7 +213,7 @@ def _others(texts: Iterable[str], asked: Sequence[str]) -> list[str]:
 
 
 def _missing(table: OpenTable, catalog: Catalog, tracked: TrackedSet) -> Counts:
-    """Places of the files with no entry that counts now, or with one that lacks what is asked for."""
+    """The indices of the files with no entry that counts now, or with one that lacks what is asked for."""
     asked, wanted = set(tracked.texts), set(tracked.features)
     complete = np.array(
         [
@@ -225,5 +225,5 @@ def _missing(table: OpenTable, catalog: Catalog, tracked: TrackedSet) -> Counts:
     counts = ~catalog.foreign(table.engine.reader_settings())
     if len(complete):
         counts &= complete[catalog.segment_of]
-    # A file without an entry has the place -1, which is that of a last entry that does not count.
-    return np.flatnonzero(~np.append(counts, False)[table.files.places_in(catalog.files)])
+    # A file without an entry has the index -1, which is that of a last entry that does not count.
+    return np.flatnonzero(~np.append(counts, False)[table.files.indices_in(catalog.files)])

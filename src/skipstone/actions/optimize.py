@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_again, choose_layout
 from skipstone.actions.context import Context
+from skipstone.actions.lay_out import RewriteWork, rewrite_table
+from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.optimize_report import OptimizeReport
 from skipstone.actions.prepare import FitRequest
-from skipstone.actions.rewrite import RewriteWork, rewrite_table
-from skipstone.actions.workload import logged_workload
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.layout.layouts import check_options, layout_named, layout_options
@@ -76,7 +76,9 @@ class Optimize:
             "rewriting": _REWRITING,
         }
         with context.steps(len(context.snapshot), shares) as steps:
-            request = FitRequest(context.table.all_places, workload.entries, workload.unusable, self.options)
+            request = FitRequest(
+                context.table.file_indices, workload.entries, workload.unusable, self.options
+            )
             chosen = choose_layout(context.reporting_to(steps.step("choosing")), self.layout, request)
             if chosen.worse and not self.force:
                 raise SkipstoneError(
@@ -84,13 +86,13 @@ class Optimize:
                     f"them), or {FORCE}."
                 )
             with ExitStack() as stack:
-                place = context
+                where = context
                 if target is not None:
                     with context.engine.watch(steps.step("copying"), "copying blocks"):
                         made = stack.enter_context(target.made())
                     chosen = choose_again(context, chosen, request, made)
-                    place = replace(context, table=made)
-                return lay_out(place.reporting_to(steps.step("rewriting")), chosen)
+                    where = replace(context, table=made)
+                return lay_out(where.reporting_to(steps.step("rewriting")), chosen)
 
     def _target(self, context: Context) -> Copy | Conversion | None:
         """What is to be made of the table before it is laid out; nothing is written yet."""

@@ -13,13 +13,13 @@ from skipstone.actions.context import Context
 from skipstone.actions.optimize import FORCE, OptimizeReport, lay_out
 from skipstone.actions.prepare import FitRequest
 from skipstone.arguments import checked
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.unclustered import newest_layout, unclustered_files
 from skipstone.layout.options import LayoutOptions
 from skipstone.layout.stored_layout import StoredLayout, stored_layout
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.sample import count_rows
+from skipstone.spark.engine.draw_sample import count_rows
 from skipstone.workload.logged_scans import columns_gone
 
 __all__ = ["OptimizeNew"]
@@ -83,19 +83,19 @@ class OptimizeNew:
     ) -> OptimizeReport | str | None:
         """The report; why it would be worse; or None if there is no longer enough that waits."""
         context.table.refresh()
-        places = _places_outside(context, stored.record).get(seen.partition)
-        if places is None:
+        indices = _indices_outside(context, stored.record).get(seen.partition)
+        if indices is None:
             return None
-        same = {context.snapshot.files.paths[place] for place in places.tolist()} == seen.paths
-        if not same and count_rows(context.table, places) < wanted:
+        same = {context.snapshot.files.paths[index] for index in indices.tolist()} == seen.paths
+        if not same and count_rows(context.table, indices) < wanted:
             return None
-        steps = context.steps(len(places), _SHARES)
-        chosen = self._chosen(context.reporting_to(steps.step("choosing")), stored, places)
+        steps = context.steps(len(indices), _SHARES)
+        chosen = self._chosen(context.reporting_to(steps.step("choosing")), stored, indices)
         if chosen.worse and not self.force:
             return chosen.worse
         return lay_out(context.reporting_to(steps.step("rewriting")), chosen)
 
-    def _chosen(self, context: Context, stored: StoredLayout, places: Counts) -> LayoutChoice:
+    def _chosen(self, context: Context, stored: StoredLayout, indices: Counts) -> LayoutChoice:
         known = context.snapshot.names.display
         # Filters on columns that were dropped since can no longer be asked.
         entries = tuple(entry for entry in stored.workload if not columns_gone(entry.filter, known))
@@ -103,7 +103,7 @@ class OptimizeNew:
         options = LayoutOptions(
             block_rows=record.block_rows, partition_by=record.partition_by, own=record.options
         )
-        request = FitRequest(places, entries, stored.unusable, options)
+        request = FitRequest(indices, entries, stored.unusable, options)
         return choose_layout(context, record.strategy, request)
 
     def _awaited(self, waiting: Sequence[_Waiting], record: LayoutRecord) -> str:
@@ -133,20 +133,20 @@ def _waiting(context: Context, record: LayoutRecord) -> list[_Waiting]:
     return [
         _Waiting(
             partition,
-            frozenset(paths[place] for place in places.tolist()),
-            count_rows(context.table, places),
+            frozenset(paths[index] for index in indices.tolist()),
+            count_rows(context.table, indices),
         )
-        for partition, places in _places_outside(context, record).items()
+        for partition, indices in _indices_outside(context, record).items()
     ]
 
 
-def _places_outside(context: Context, record: LayoutRecord) -> Mapping[str, Counts]:
-    """The places of the files outside the layout, by partition of the table."""
+def _indices_outside(context: Context, record: LayoutRecord) -> Mapping[str, Counts]:
+    """The indices of the files outside the layout, by partition of the table."""
     parts = context.snapshot.partitions
     found: dict[str, list[int]] = {}
     outside = unclustered_files(context.snapshot.files, context.catalog, record.block_rows)
-    for place in outside.tolist():
-        found.setdefault(parts[place], []).append(place)
+    for index in outside.tolist():
+        found.setdefault(parts[index], []).append(index)
     return {part: np.array(found[part], np.int64) for part in sorted(found)}
 
 

@@ -34,9 +34,9 @@ class OptimizeReport(Viewed):
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
-        told = asdict(self)
-        del told["unusable"]
-        return told | broken_and_left_out(self.unusable)
+        described = asdict(self)
+        del described["unusable"]
+        return described | broken_and_left_out(self.unusable)
 
     def view(self) -> View:
         """What was done, why, and what it lets queries skip."""

@@ -24,9 +24,9 @@ from skipstone.predicate.render import unwritable
 from skipstone.progress import Progress, Steps
 from skipstone.pruning.blocks import Counts, Feature
 from skipstone.spark.bridge.read_back import read_back
+from skipstone.spark.engine.draw_sample import Request, count_rows, draw, ordered_inputs
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.sample import Request, count_rows, draw, ordered_inputs
-from skipstone.spark.engine.tracked import tracked_columns, tracked_expressions
+from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_expressions
 from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters
 from skipstone.workload.queries import BrokenQuery, first_of
@@ -45,7 +45,7 @@ class FitRequest:
     layouts are judged by, by default those that they are fitted for.
     """
 
-    places: Counts
+    file_indices: Counts
     entries: tuple[LoggedFilter, ...]
     unusable: tuple[BrokenQuery, ...] = ()
     options: LayoutOptions = field(default_factory=LayoutOptions)
@@ -79,14 +79,14 @@ def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = N
     partition = _partition(table, request.options.partition_by)
     mined = _features(table, view, analysis, request.options.rough)
     with watch(steps.step("counting"), "counting rows"):
-        total_rows = count_rows(table, request.places)
+        total_rows = count_rows(table, request.file_indices)
     block_rows = _block_rows(table, request, total_rows)
     judged = mined.view if request.judges is None else view_of(request.judges)
     with watch(steps.step("drawing"), "sampling blocks"):
         drawn, bits = _drawn(table, request, (mined.view, judged), total_rows, partition)
     return Prepared(
         snapshot=table.snapshot,
-        places=request.places,
+        file_indices=request.file_indices,
         entries=request.entries,
         unusable=request.unusable,
         analysis=analysis,
@@ -130,7 +130,7 @@ def _partition(table: OpenTable, text: str | None) -> Tracked | None:
 
 def _block_rows(table: OpenTable, request: FitRequest, total_rows: int) -> int:
     """The rows in a block, of which there must be two."""
-    size = table.snapshot.bytes_of(request.places)
+    size = table.snapshot.bytes_of(request.file_indices)
     chosen = max(1, int(total_rows * default_block_bytes(size) / max(size, 1)))
     block_rows = request.options.block_rows or chosen
     if total_rows < 2 * block_rows:
@@ -153,7 +153,7 @@ def _drawn(
     drawn = draw(
         table,
         Request(
-            places=request.places,
+            file_indices=request.file_indices,
             total_rows=total_rows,
             rows=request.options.sample_rows,
             atoms=atoms,
@@ -162,7 +162,7 @@ def _drawn(
             seed=request.options.seed,
         ),
     )
-    return drawn, _Bits(drawn, {atom: place for place, atom in enumerate(atoms)})
+    return drawn, _Bits(drawn, {atom: index for index, atom in enumerate(atoms)})
 
 
 def _more_columns(table: OpenTable, options: Mapping[str, str]) -> list[Expr]:

@@ -15,7 +15,7 @@ __all__ = ["publish_append"]
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """The files of an append: those in their places, and those with too many rows for a block."""
+    """The files of an append: those that are blocks of the layout, and those with too many rows for one."""
 
     files: int
     bytes: int
@@ -24,7 +24,7 @@ class _Published:
 
     def sentence(self, append: LayoutAppend) -> str:
         layout = append.record.strategy
-        said = f"{append.rows:,} rows took their places in the layout {layout} as they were appended"
+        said = f"{append.rows:,} rows were appended by the layout {layout}"
         if not self.overflowing_files:
             return said
         too_much = self.overflowing_bytes / 1e6
@@ -45,11 +45,11 @@ def publish_append(context: Context, append: LayoutAppend, write_seconds: float)
     The context's table is the one after the append.
     """
     started, record, snapshot = context.clock(), append.record, context.snapshot
-    laid_out, overflowing = append.places(context.table)
+    laid_out, overflowing = append.file_indices(context.table)
     with context.engine.watch(context.progress, "indexing blocks"):
-        for places, layout in ((laid_out, record.id), (overflowing, "")):
-            if len(places):
-                index_laid_out(context, places, layout, started.isoformat())
+        for indices, layout in ((laid_out, record.id), (overflowing, "")):
+            if len(indices):
+                index_laid_out(context, indices, layout, started.isoformat())
     published = _Published(
         len(laid_out), snapshot.bytes_of(laid_out), len(overflowing), snapshot.bytes_of(overflowing)
     )

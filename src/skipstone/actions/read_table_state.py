@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from skipstone.actions.context import Context
-from skipstone.actions.workload import recent_scans
+from skipstone.actions.logged_workload import recent_scans
 from skipstone.catalog import Catalog
-from skipstone.catalog.layouts import load_layout
+from skipstone.catalog.layout_records import load_layout
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.drifted_files import MOST_LAYOUTS, LayoutDrift, drift_of_layout
 from skipstone.estimate.policy import Policy
@@ -44,10 +44,10 @@ def _layouts(
 ) -> KnownLayouts:
     """The drift of each layout; of many layouts, of those with the most bytes."""
     drifts: list[LayoutDrift] = []
-    for layout, places in files_by_layout(table.files, catalog).items():
+    for layout, indices in files_by_layout(table.files, catalog).items():
         stored = stored_layout(table.store, layout, table.root) if len(drifts) < MOST_LAYOUTS else None
         if stored is not None:
-            drifts.append(drift_of_layout(stored, places, scans, since))
+            drifts.append(drift_of_layout(stored, indices, scans, since))
     newest_id = newest_layout(table.files, catalog)
     newest = next((each.record for each in drifts if each.record.id == newest_id), None)
     if newest is None and newest_id:

@@ -144,9 +144,9 @@ class Replay:
         done: list[ReplayedQuery] = []
         unused = list(self.queries.broken)
         with switch_restored(context.engine.spark):
-            for place, query in enumerate(wanted):
-                context.report("replaying queries", place, len(wanted))
-                found = _replayed(context, query, total_rows, on_first=place % 2 == 0)
+            for index, query in enumerate(wanted):
+                context.report("replaying queries", index, len(wanted))
+                found = _replayed(context, query, total_rows, on_first=index % 2 == 0)
                 if isinstance(found, ReplayedQuery):
                     done.append(found)
                 else:

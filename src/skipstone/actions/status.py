@@ -101,8 +101,8 @@ class Status:
         catalog = table.catalog
         # Entries made under other reader settings are not used by this session.
         usable = np.append(~catalog.foreign(table.engine.reader_settings()), False)
-        # The place -1, of a file without an entry, is that of the last, which is not usable.
-        entries = table.files.places_in(catalog.files)
+        # The index -1, of a file without an entry, is that of the last, which is not usable.
+        entries = table.files.indices_in(catalog.files)
         indexed = entries[usable[entries]]
         return TableStatus(
             root=table.root,

@@ -18,8 +18,8 @@ from skipstone.predicate.functions import NULL_PROPAGATING
 from skipstone.predicate.render import to_sql, unwritable
 from skipstone.progress import Progress
 from skipstone.spark.bridge.read_back import FAILURES, Unreadable, read_back
+from skipstone.spark.engine.draw_sample import unevaluable_in
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.sample import unevaluable_in
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.unusable import Usable, predicates_in, with_opaque, without_crashes
 
@@ -78,7 +78,7 @@ def _evaluated(table: OpenTable, usable: Usable) -> Usable:
     predicates = predicates_in(usable.entries)
     names = table.snapshot.logical_names
     failed = unevaluable_in(table, [names.sql(predicate) for predicate in predicates])
-    return with_opaque(usable, {predicates[place]: why for place, why in failed.items()})
+    return with_opaque(usable, {predicates[index]: why for index, why in failed.items()})
 
 
 def _is_another(written: Expr, found: Expr) -> bool:

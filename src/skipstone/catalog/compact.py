@@ -1,7 +1,7 @@
-"""Few segments in the place of many, which say the same: one for each layout, column group and settings.
+"""Compaction: few segments that say the same as many: one for each layout, column group and settings.
 
 The layouts stay in the order in which they were last applied, also when files of an older one are indexed
-anew: those entries take their place among the layouts, not the newest.
+anew: those entries are ordered among the layouts, and are not the newest.
 
 A rewrite publishes what it knows about its files just before they become part of the table. So of a layout
 without any file in the table nothing is left out while it is young.
@@ -28,7 +28,7 @@ _Key = tuple[_Written, tuple[tuple[str, str], ...]]
 def by_layout(segment: Segment, catalog: Catalog) -> list[Segment]:
     """A segment in parts, one for each layout and group that its files are of as the catalog knows them."""
     paths: dict[_Written, set[str]] = {}
-    for path, entry in zip(segment.files.paths, segment.files.places_in(catalog.files), strict=True):
+    for path, entry in zip(segment.files.paths, segment.files.indices_in(catalog.files), strict=True):
         written = _written(catalog.segments[catalog.segment_of[entry]]) if entry >= 0 else ("", None)
         paths.setdefault(written, set()).add(path)
     parts = {written: merge([segment], only=mine) for written, mine in paths.items()}
@@ -45,8 +45,8 @@ def compact(
     whole = merge(_in_order(catalog, newer))
     order = list(dict.fromkeys(_key(segment) for segment in reversed(whole.segments)))[::-1]
     paths_of: dict[_Key, set[str]] = {key: set() for key in order}
-    for path, place in zip(whole.files.paths, whole.segment_of, strict=True):
-        paths_of[_key(whole.segments[place])].add(path)
+    for path, index in zip(whole.files.paths, whole.segment_of, strict=True):
+        paths_of[_key(whole.segments[index])].add(path)
     compacted = []
     for key, paths in paths_of.items():
         mine = [segment for segment in whole.segments if _key(segment) == key]
@@ -61,7 +61,7 @@ def compact(
 
 def _in_order(catalog: Catalog, newer: Sequence[Segment]) -> list[Segment]:
     """Newer segments right behind the others of their layout, and at the end those of none."""
-    last = {segment.layout: place for place, segment in enumerate(catalog.segments) if segment.layout}
+    last = {segment.layout: index for index, segment in enumerate(catalog.segments) if segment.layout}
     end = len(catalog.segments)
     placed = [*enumerate(catalog.segments), *((last.get(s.layout, end), s) for s in newer)]
     return [segment for _, segment in sorted(placed, key=itemgetter(0))]

@@ -1,7 +1,7 @@
 """The decision log: what was decided about a table's layout, when, why and by which numbers.
 
-``TABLE/_skipstone/decisions/TIME-DIGEST.json``. A decision to do nothing that repeats the one before takes
-its place and counts the repetitions, so that a loop that waits for months leaves one file. The newest
+``TABLE/_skipstone/decisions/TIME-DIGEST.json``. A decision to do nothing that repeats the one before replaces
+it and counts the repetitions, so that a loop that waits for months leaves one file. The newest
 ``MOST_DECISIONS`` are kept.
 """
 
@@ -12,8 +12,7 @@ import re
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
-from skipstone.catalog.digest import digest_of
-from skipstone.catalog.store import FOLDER, FileStore
+from skipstone.catalog.store import FOLDER, FileStore, digest_of
 from skipstone.errors import SkipstoneError
 from skipstone.json_types import JsonObject, json_int, json_number, json_object, json_text
 from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes
@@ -52,23 +51,23 @@ class Decision(Viewed):
         if pays and {"files", "bytes", "data"} <= numbers.keys():
             size = megabytes(json_number(numbers["bytes"]))
             what = f" {count(json_int(numbers['files']), 'file')} of {numbers['data']} data ({size})"
-        facts: list[tuple[str, Cell]] = []
+        values: list[tuple[str, Cell]] = []
         if (runs := numbers.get("break_even_runs")) is not None:
-            facts.append(("pays after", f"{json_number(runs):,.2f} runs of the log; {self._rate()}"))
+            values.append(("pays after", f"{json_number(runs):,.2f} runs of the log; {self._rate()}"))
         if "least_rewrite_seconds" in numbers:
-            facts.append(("costs", json_text(numbers["costs"])))
+            values.append(("costs", json_text(numbers["costs"])))
         if self.acted and "version" in numbers:
             files, seconds = (
                 count(json_int(numbers["files_after"]), "file"),
                 json_number(numbers["rewrite_seconds"]),
             )
             decided = f"decided in {json_number(numbers['analysis_seconds']):.1f} s"
-            facts.append(("version", f"{numbers['version']}, {files}, {seconds:.1f} s; {decided}"))
+            values.append(("version", f"{numbers['version']}, {files}, {seconds:.1f} s; {decided}"))
         by = json_object(numbers.get("percent_scanned_by", {}))
         known = [(name, json_number(share)) for name, share in by.items() if share is not None]
         shares = [(name, Share(share, 100, f"{share:.2f} %")) for name, share in known]
         grids = (Grid("Rows scanned", ("layout", "of all rows"), tuple(shares)),) if shares else ()
-        return View(f"{verb}{what}: {self.sentence} [{self.code}].", tuple(facts), grids=grids)
+        return View(f"{verb}{what}: {self.sentence} [{self.code}].", tuple(values), grids=grids)
 
     def _rate(self) -> str:
         days = self.numbers.get("break_even_days")

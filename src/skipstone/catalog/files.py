@@ -6,9 +6,9 @@ hide some of its rows by a deletion vector. Statistics stay true of the rows tha
 exactly the rows that the table has, such as a replica, also asks for the same deletion vector.
 
 >>> def files(*names, size=1): return Files(names, np.full(len(names), size), np.zeros(len(names), np.int64))
->>> files("a", "b", "c").places_in(files("c", "b")).tolist()
+>>> files("a", "b", "c").indices_in(files("c", "b")).tolist()
 [-1, 1, 0]
->>> files("a").places_in(files("a", size=2)).tolist()
+>>> files("a").indices_in(files("a", size=2)).tolist()
 [-1]
 """
 
@@ -44,28 +44,28 @@ class Files:
         """The size of all of them."""
         return int(self.sizes.sum())
 
-    def some(self, places: Counts) -> Files:
-        """The files at these places."""
-        chosen = places.tolist()
-        vectors = tuple(self.vectors[place] for place in chosen) if self.vectors else ()
+    def some(self, indices: Counts) -> Files:
+        """The files at these indices."""
+        chosen = indices.tolist()
+        vectors = tuple(self.vectors[index] for index in chosen) if self.vectors else ()
         return Files(
-            tuple(self.paths[place] for place in chosen), self.sizes[places], self.times[places], vectors
+            tuple(self.paths[index] for index in chosen), self.sizes[indices], self.times[indices], vectors
         )
 
-    def places_in(self, other: Files, *, same_rows: bool = False) -> Counts:
-        """For each file the place of the same file in ``other``, -1 where there is none.
+    def indices_in(self, other: Files, *, same_rows: bool = False) -> Counts:
+        """For each file the index of the same file in ``other``, -1 where there is none.
 
         With ``same_rows`` the deletion vectors must be the same too.
         """
-        places = {path: place for place, path in enumerate(other.paths)}
-        found = np.array([places.get(path, -1) for path in self.paths], np.int64)
+        indices = {path: index for index, path in enumerate(other.paths)}
+        found = np.array([indices.get(path, -1) for path in self.paths], np.int64)
         if not len(other):
             return found
         same = (found >= 0) & (self.sizes == other.sizes[found]) & (self.times == other.times[found])
         if same_rows:
             mine, theirs = self._vectors(), other._vectors()
             same &= np.array(
-                [mine[own] == theirs[place] for own, place in enumerate(found.tolist())], np.bool_
+                [mine[own] == theirs[index] for own, index in enumerate(found.tolist())], np.bool_
             )
         return np.where(same, found, -1)
 

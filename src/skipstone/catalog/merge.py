@@ -28,7 +28,7 @@ _NAN = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
-    """All that is known about a table's files. ``segment_of`` tells each block's place in ``segments``.
+    """All that is known about a table's files. ``segment_of`` tells each block's index in ``segments``.
 
     ``names`` are all the stored segments that it was read from, those included that have no entry in it.
     """
@@ -70,7 +70,7 @@ def merge(segments: Sequence[Segment], only: Collection[str] | None = None) -> C
         _concat([segment.files.times[rows] for segment, rows in take]),
     )
     segment_of = np.concatenate(
-        [np.full(len(rows), place, np.int32) for place, (_, rows) in enumerate(take)]
+        [np.full(len(rows), index, np.int32) for index, (_, rows) in enumerate(take)]
         or [np.zeros(0, np.int32)]
     )
     return Catalog(files, _blocks(take), tuple(segment for segment, _ in take), segment_of)
@@ -79,12 +79,12 @@ def merge(segments: Sequence[Segment], only: Collection[str] | None = None) -> C
 def _keep_newest(segments: Sequence[Segment], only: Collection[str] | None) -> list[tuple[int, list[int]]]:
     seen: set[str] = set()
     kept: list[tuple[int, list[int]]] = []
-    for place in range(len(segments) - 1, -1, -1):
-        paths = segments[place].files.paths
+    for index in range(len(segments) - 1, -1, -1):
+        paths = segments[index].files.paths
         rows = [i for i, path in enumerate(paths) if path not in seen and (only is None or path in only)]
         seen.update(paths)
         if rows:
-            kept.append((place, rows))
+            kept.append((index, rows))
     return kept[::-1]
 
 
@@ -117,14 +117,14 @@ def _merge_statistics(expr: Expr, take: list[tuple[Segment, Counts]]) -> Statist
 
 def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | None:
     dictionary: list[Value] = []
-    places: dict[object, int] = {}
+    indices: dict[object, int] = {}
     for values, _ in parts:
         for value in values.dictionary if values is not None else ():
-            if places.setdefault(_key(value), len(dictionary)) == len(dictionary):
+            if indices.setdefault(_key(value), len(dictionary)) == len(dictionary):
                 dictionary.append(value)
-    if not places or len(places) > _MOST_VALUES:
+    if not indices or len(indices) > _MOST_VALUES:
         return None
-    width = (len(places) + 63) // 64
+    width = (len(indices) + 63) // 64
     words, known = [], []
     for values, rows in parts:
         piece: Words = np.zeros((len(rows), width), np.uint64)
@@ -133,7 +133,7 @@ def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | N
         else:
             known.append(values.known[rows])
             for old, value in enumerate(values.dictionary):
-                _move_bit(values.words[rows], old, piece, places[_key(value)])
+                _move_bit(values.words[rows], old, piece, indices[_key(value)])
         words.append(piece)
     return ValueSets(tuple(dictionary), np.concatenate(words), np.concatenate(known))
 
@@ -150,14 +150,14 @@ def _move_bit(source: Words, old: int, target: Words, new: int) -> None:
 
 def _merge_features(features: tuple[Feature, ...], take: list[tuple[Segment, Counts]]) -> tuple[Words, Words]:
     width = (len(features) + 63) // 64
-    places = {feature: place for place, feature in enumerate(features)}
+    indices = {feature: index for index, feature in enumerate(features)}
     unions, known = [], []
     for segment, rows in take:
         union: Words = np.zeros((len(rows), width), np.uint64)
         sure: Words = np.zeros((len(rows), width), np.uint64)
         for old, feature in enumerate(segment.blocks.features):
-            _move_bit(segment.blocks.unions[rows], old, union, places[feature])
-            _move_bit(segment.blocks.union_known[rows], old, sure, places[feature])
+            _move_bit(segment.blocks.unions[rows], old, union, indices[feature])
+            _move_bit(segment.blocks.union_known[rows], old, sure, indices[feature])
         unions.append(union)
         known.append(sure)
     if not unions:

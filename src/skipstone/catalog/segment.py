@@ -18,10 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from skipstone.catalog.files import Files
-from skipstone.catalog.values import value_from_json, value_to_json
 from skipstone.errors import SkipstoneError
 from skipstone.json_types import JsonObject, json_int, json_list, json_object, json_text
-from skipstone.predicate.codec import from_json, to_json
+from skipstone.predicate.codec import from_json, to_json, value_from_json, value_to_json
 from skipstone.predicate.expr import Expr, Opaque
 from skipstone.predicate.types import Type
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
@@ -37,7 +36,7 @@ _HEADER = b"skipstone"
 class Segment:
     """Blocks with the reader settings under which their statistics were computed.
 
-    ``texts`` is the SQL by which the kept expressions that are no plain columns are computed. ``layout`` is
+    ``texts`` is the SQL that computes the tracked expressions that are no plain columns. ``layout`` is
     the id of the layout that placed the rows, and ``group`` the number of the column group of it that the
     files hold; None if they hold all columns.
     """
@@ -187,7 +186,7 @@ def _array(table: pa.Table, name: str) -> pa.Array:
 def _read_expr(described: JsonObject) -> Expr:
     """The expression; one that cannot be read is opaque, so that nothing is concluded from it.
 
-    The bit of such a feature keeps its place, and everything else can still be used.
+    The bit of such a feature keeps its index, and everything else can still be used.
     """
     try:
         return from_json(described["expr"])

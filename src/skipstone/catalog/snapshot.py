@@ -57,6 +57,6 @@ class Snapshot:
         """Whether both have the same columns."""
         return (self.schema, self.partition_schema) == (other.schema, other.partition_schema)
 
-    def bytes_of(self, places: Counts) -> int:
-        """The stored bytes of the files at these places."""
-        return int(self.files.sizes[places].sum())
+    def bytes_of(self, indices: Counts) -> int:
+        """The stored bytes of the files at these indices."""
+        return int(self.files.sizes[indices].sum())

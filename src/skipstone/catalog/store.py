@@ -1,6 +1,6 @@
 """Where segments are kept: ``TABLE/_skipstone/blocks/``, on whatever file system the table is on.
 
-Segments are never changed: an index run adds one, or puts a few in the place of those that it has read
+Segments are never changed: an index run adds one, or replaces those that it has read by a few
 (written first, the others deleted after them). A reader that sees both during that moment sees the same
 entries twice, which is harmless, and one that finds a segment deleted lists them anew. The name holds a
 digest of the bytes: a damaged statistic could skip a block that is needed, so one wrong bit makes the
@@ -14,22 +14,31 @@ Nobody writes to a name that is taken, unless by the same bytes (``docs/adr/0010
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
-from skipstone.catalog.digest import digest_of
 from skipstone.catalog.merge import Catalog, merge
 from skipstone.catalog.segment import Segment, decode, encode
 from skipstone.errors import DamagedFileError, SkipstoneError
 
-__all__ = ["FOLDER", "FileStore", "load", "publish", "replace_segments", "stamp"]
+__all__ = ["FOLDER", "FileStore", "digest_of", "load", "publish", "replace_segments", "stamp"]
 
 FOLDER = "_skipstone"
 _BLOCKS = f"{FOLDER}/blocks"
 _NAME = re.compile(r"(\d{8})-[0-9a-f]{12}\.parquet")
 _PAUSE_SECONDS = 0.2
+
+
+def digest_of(data: bytes) -> str:
+    """The digest in the names of the catalog's files: twelve hexadecimal digits that a wrong bit changes.
+
+    >>> digest_of(b"block"), digest_of(b"blocj")
+    ('87174d45f782', '5c3fe2046ff2')
+    """
+    return hashlib.blake2b(data, digest_size=6).hexdigest()
 
 
 class _UnfitError(SkipstoneError):
@@ -73,7 +82,7 @@ def load(
                 if name not in read:
                     read[name] = _read(store, root, name)
         except Exception as problem:
-            # Somebody may have put others in its place since it was listed.
+            # Somebody may have replaced it since it was listed.
             if name not in stamp(store) and listings > 1:
                 listings -= 1
                 continue
@@ -110,7 +119,7 @@ def publish(store: FileStore, segment: Segment, replace: bool = False) -> str:
 
 
 def replace_segments(store: FileStore, old: Collection[str], new: Sequence[Segment]) -> list[str]:
-    """Put segments, oldest first, in the place of stored ones; those that others added meanwhile stay.
+    """Replace stored segments by these, oldest first; those that others added meanwhile stay.
 
     They take over the last numbers of the old ones, for what others added is to stay the newest.
     """

@@ -12,7 +12,7 @@ import typer
 from skipstone.arguments import bounds_of
 from skipstone.cli.layout_options import NumFeatures
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, unused_json, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 

@@ -11,7 +11,7 @@ from skipstone.arguments import bounds_of, checked
 from skipstone.cli.completion import complete_curve, complete_layout
 from skipstone.cli.layout_options import BlockRows
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 from skipstone.estimate.policy import Policy

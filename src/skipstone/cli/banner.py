@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import skipstone
-from skipstone.cli.progress import announced
+from skipstone.cli.progress_bar import announced
 from skipstone.cli.spark_options import chosen_options
 from skipstone.cli.stopping import cancel_by
 from skipstone.errors import NotStartedError, SkipstoneError

@@ -11,7 +11,7 @@ import typer
 from skipstone.arguments import bounds_of
 from skipstone.cli.banner import quiet_session
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.tables import AsJson
 from skipstone.view import megabytes
 
@@ -46,9 +46,9 @@ def run(
     path = save_model(engine, found.model)
     if as_json:
         coefficients = asdict(found.model.coefficients)
-        facts = {"rows": found.rows, "bytes": found.bytes, "seconds": found.seconds, "path": str(path)}
+        measured = {"rows": found.rows, "bytes": found.bytes, "seconds": found.seconds, "path": str(path)}
         seen = found.model.to_json()["observations"]
-        print_json({**facts, "coefficients": coefficients, "observations": seen})
+        print_json({**measured, "coefficients": coefficients, "observations": seen})
     else:
         _render(found, str(path))
 

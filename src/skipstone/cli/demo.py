@@ -13,7 +13,7 @@ import skipstone
 from skipstone.cli import demo_data, replay
 from skipstone.cli.banner import quiet_session
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.tables import AsJson
 from skipstone.errors import SkipstoneError
 from skipstone.view import count
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_EXPLAINED = 6  # the place of the query with an OR of two different kinds
+_EXPLAINED = 6  # the index of the query with an OR of two different kinds
 
 
 def run(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.tables import SharedOptions, Source
 
 __all__ = ["run"]

@@ -10,7 +10,7 @@ import typer
 
 from skipstone.cli.output import print_json, print_table
 from skipstone.cli.output import table as new_table
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFile, unused_json, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 from skipstone.errors import SkipstoneError

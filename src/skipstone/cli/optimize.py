@@ -10,7 +10,7 @@ import typer
 from skipstone.cli.completion import complete_curve, complete_layout_or_auto
 from skipstone.cli.layout_options import BlockOptions
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 

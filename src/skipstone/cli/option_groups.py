@@ -29,7 +29,7 @@ def with_flat_options(app: typer.Typer) -> typer.Typer:
 
 
 def flat_command(run: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of its groups in the place of the groups."""
+    """The command with the fields of its groups instead of the groups."""
     known = inspect.signature(run, eval_str=True)
     groups: dict[str, Any] = {
         each.name: each.annotation

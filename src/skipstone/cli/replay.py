@@ -17,7 +17,7 @@ from skipstone.cli.output import (
 from skipstone.cli.output import (
     table as new_table,
 )
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFile, named_file, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 from skipstone.view import percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from skipstone.cli.output import print_json
-from skipstone.cli.progress import progress
+from skipstone.cli.progress_bar import progress
 from skipstone.cli.tables import SharedOptions, Source
 
 __all__ = ["run"]

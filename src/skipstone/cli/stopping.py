@@ -3,7 +3,7 @@
 Python handles a signal in the main thread, wherever that is. While it waits for the JVM, an exception would
 leave half an answer in the connection, and PySpark's own handler asks the JVM something in the middle of
 another question: that fails with pages of traces, and jobs run on. So here a thread of its own cancels the
-jobs of Spark, by which the JVM answers soon, and ``KeyboardInterrupt`` is raised in the place of that answer,
+jobs of Spark, by which the JVM answers soon, and ``KeyboardInterrupt`` is raised instead of that answer,
 before a cancelled job is taken for an ordinary failure. Inside of Python's own work it is raised at once.
 What is cleaned up on the way finds a connection that works. Whoever signals a second time does not want to
 wait: then it is raised wherever the thread is.

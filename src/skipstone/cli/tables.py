@@ -10,7 +10,7 @@ import typer
 
 import skipstone
 from skipstone.cli.banner import quiet_session
-from skipstone.source import split_source
+from skipstone.path_listing import split_source
 
 __all__ = ["AsJson", "SharedOptions", "Source"]
 

@@ -100,11 +100,11 @@ class Advice(Viewed):
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         names = ("root", "queries", "rows", "sampled_rows", "block_rows", "observed_days", "costs")
-        facts = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in names}
         rows = [asdict(row) for row in self.layouts]
         unusable = [asdict(query) for query in self.unusable]
         more = {"percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
-        return {**facts, **more, "unusable": unusable}
+        return {**values, **more, "unusable": unusable}
 
     def _heading(self) -> str:
         return (
@@ -229,7 +229,7 @@ class _Ledger:
         self._before = self._volume(standing)
         self.baseline = LayoutAdvice(
             CURRENT_LAYOUT,
-            len(prepared.places),
+            len(prepared.file_indices),
             self.percent(standing),
             0.0,
             bytes_scanned=None if self._before is None else self._before.bytes,

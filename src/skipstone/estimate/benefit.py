@@ -81,15 +81,15 @@ class Volume:
 
 def load_of(view: WorkloadView, entries: Sequence[LoggedFilter], sizes: ColumnSizes) -> Load:
     """Weights, and what is read of a row, of a view's queries; an entry without columns reads all of them."""
-    places = {filter_: place for place, filter_ in enumerate(view.filters)}
+    indices = {filter_: index for index, filter_ in enumerate(view.filters)}
     normal: dict[Expr, int] = {}
-    read_bytes, read_values = np.zeros(len(places)), np.zeros(len(places))
+    read_bytes, read_values = np.zeros(len(indices)), np.zeros(len(indices))
     for entry in entries:
         if entry.filter not in normal:
-            normal[entry.filter] = places[normalize_filter(entry.filter)]
-        place, read = normal[entry.filter], sizes.of(entry.columns)
-        read_bytes[place] += entry.weight * read.bytes
-        read_values[place] += entry.weight * read.values
+            normal[entry.filter] = indices[normalize_filter(entry.filter)]
+        index, read = normal[entry.filter], sizes.of(entry.columns)
+        read_bytes[index] += entry.weight * read.bytes
+        read_values[index] += entry.weight * read.values
     weights = np.maximum(view.weights, 1e-300)
     return Load(view.weights, read_bytes / weights, read_values / weights)
 
@@ -125,7 +125,7 @@ def _corrected(
         return Scanned(share, found.blocks)
     # The heaviest queries stand for the others.
     chosen = np.sort(np.argsort(-view.weights, kind="stable")[:MOST_CORRECTED])
-    asked = [view.filters[place] for place in chosen]
+    asked = [view.filters[index] for index in chosen]
     halves = [_read(asked, blocks(numbers[start::2], _every_second(sample, start))).share for start in (0, 1)]
     missing = np.maximum(share[chosen] - (halves[0] + halves[1]) / len(sample), 0.0)
     correction = np.full(len(share), np.average(missing, weights=view.weights[chosen]))

@@ -47,21 +47,21 @@ class CostInputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Files whose blocks the catalog knows: their places in the table, and their entries."""
+    """Files whose blocks the catalog knows: their indices in the table, and their entries."""
 
-    places: Counts
+    file_indices: Counts
     entries: Counts
 
 
-def known_files(files: Files, places: Counts, inputs: CostInputs) -> Known:
+def known_files(files: Files, indices: Counts, inputs: CostInputs) -> Known:
     """Which of the files have a catalog entry that holds under the reader settings of now."""
     catalog = inputs.catalog
-    entries = files.some(places).places_in(catalog.files)
+    entries = files.some(indices).indices_in(catalog.files)
     known = entries >= 0
     known[known] = ~catalog.foreign(dict(inputs.settings))[entries[known]] & (
         catalog.blocks.rows[entries[known]] >= 0
     )
-    return Known(places[known], entries[known])
+    return Known(indices[known], entries[known])
 
 
 def read_now(filter_: Expr, known: Known, inputs: CostInputs) -> Flags:
@@ -76,13 +76,13 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
     the sampled rows; plain Parquet files are always read.
     """
     view, sample = prepared.asked.view, prepared.view.sample
-    known = known_files(prepared.snapshot.files, prepared.places, inputs)
+    known = known_files(prepared.snapshot.files, prepared.file_indices, inputs)
     rows = inputs.catalog.blocks.rows[known.entries]
     kept = [read_now(filter_, known, inputs) for filter_ in view.filters]
     rows_read = np.array([rows[keep].sum() for keep in kept], np.float64)
     blocks_read = np.array([np.count_nonzero(keep) for keep in kept], np.float64)
     elsewhere = _rows_elsewhere(prepared, known)
-    others = len(prepared.places) - len(known.places)
+    others = len(prepared.file_indices) - len(known.file_indices)
     rows_elsewhere = np.count_nonzero(elsewhere) * sample.scale
     if others and prepared.snapshot.is_delta:
         rows_there = _some_rows(sample, elsewhere)
@@ -100,7 +100,7 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
 def _rows_elsewhere(prepared: Prepared, known: Known) -> Flags:
     """The sampled rows that lie in files without a catalog entry."""
     locations = prepared.snapshot.locations
-    inside = {_plain(locations[place]) for place in known.places.tolist()}
+    inside = {_plain(locations[index]) for index in known.file_indices.tolist()}
     drawn = prepared.drawn
     outside = np.array([_plain(unquote(path)) not in inside for path in drawn.file_paths], np.bool_)
     return outside[drawn.file_of] if len(outside) else np.zeros(len(drawn.file_of), np.bool_)

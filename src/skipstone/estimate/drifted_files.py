@@ -15,7 +15,7 @@ from datetime import datetime
 import numpy as np
 
 from skipstone.catalog.files import Files
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.estimate.cost_inputs import CostInputs, known_files, read_now
 from skipstone.estimate.drift import Drift, drift
 from skipstone.estimate.policy import Policy
@@ -33,10 +33,10 @@ MOST_LAYOUTS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayoutDrift:
-    """A layout, the places of the files that lie by it, and how far the queries have moved since."""
+    """A layout, the indices of the files that lie by it, and how far the queries have moved since."""
 
     record: LayoutRecord
-    places: Counts
+    file_indices: Counts
     drift: Drift
 
     def drifted(self, policy: Policy) -> bool:
@@ -49,19 +49,19 @@ class LayoutDrift:
 
 
 def drift_of_layout(
-    stored: StoredLayout, places: Counts, scans: Sequence[LoggedScan], since: datetime
+    stored: StoredLayout, indices: Counts, scans: Sequence[LoggedScan], since: datetime
 ) -> LayoutDrift:
     """The drift of a layout by the scans after ``since`` and after it was made."""
     begin = max(datetime.fromisoformat(stored.record.created), since)
     recent = [(scan.filter, float(scan.count)) for scan in scans if scan.time > begin]
     fitted = [(entry.filter, entry.weight) for entry in stored.workload]
     found = drift(fitted, recent, *placed_by(stored.design.group.assignment))
-    return LayoutDrift(stored.record, places, found)
+    return LayoutDrift(stored.record, indices, found)
 
 
 def drift_of_table(layouts: Sequence[LayoutDrift], files: Files) -> float | None:
     """The drift of a table: that of its layouts, weighted by their bytes; None if it has none."""
-    sizes = np.array([files.sizes[layout.places].sum() for layout in layouts], np.float64)
+    sizes = np.array([files.sizes[layout.file_indices].sum() for layout in layouts], np.float64)
     if not sizes.sum():
         return None
     return float(np.average([layout.drift.score for layout in layouts], weights=sizes))
@@ -75,17 +75,17 @@ def drifted_files(
     policy: Policy,
 ) -> Counts:
     """The files of drifted layouts that queries read most of, up to the policy's bytes."""
-    drifted = [layout.places for layout in layouts if layout.drifted(policy)]
+    drifted = [layout.file_indices for layout in layouts if layout.drifted(policy)]
     if not drifted:
         return np.zeros(0, np.int64)
     known = known_files(files, np.sort(np.concatenate(drifted)), inputs)
-    read = np.zeros(len(known.places))
+    read = np.zeros(len(known.file_indices))
     for entry in entries:
         row_bytes = inputs.sizes.of(entry.columns).bytes
         read += entry.weight * row_bytes * read_now(entry.filter, known, inputs)
-    size = files.sizes[known.places]
+    size = files.sizes[known.file_indices]
     rate = read * inputs.catalog.blocks.rows[known.entries] / np.maximum(size, 1)
     order = np.argsort(-rate, kind="stable")
     order = order[rate[order] > 0]
     within = np.cumsum(size[order]) <= policy.step_bytes
-    return np.sort(known.places[order[within]])
+    return np.sort(known.file_indices[order[within]])

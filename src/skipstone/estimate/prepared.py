@@ -16,7 +16,7 @@ from skipstone.layout.contract import Design, Needs
 from skipstone.layout.layouts import fit_layout, needs_of, options_for
 from skipstone.layout.sample import Drawn, WorkloadView
 from skipstone.layout.table_view import FitWorkload, TableView
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.predicate.codec import canonical_text
 from skipstone.predicate.expr import Column, Expr
 from skipstone.pruning.blocks import Counts, Feature
@@ -40,7 +40,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A snapshot, its workload, the mined features and a sample of the files at ``places``.
+    """A snapshot, its workload, the mined features and a sample of the files at ``file_indices``.
 
     Layouts are fitted for ``entries`` and judged by ``asked``. ``logged`` are the entries with their filters
     as they were logged, where predicates that cannot be used were left out of them. ``options`` are those
@@ -48,7 +48,7 @@ class Prepared:
     """
 
     snapshot: Snapshot
-    places: Counts
+    file_indices: Counts
     entries: tuple[LoggedFilter, ...]
     unusable: tuple[BrokenQuery, ...]
     analysis: Analysis
@@ -65,7 +65,7 @@ class Prepared:
     @property
     def bytes(self) -> int:
         """The stored bytes of the files that were prepared."""
-        return self.snapshot.bytes_of(self.places)
+        return self.snapshot.bytes_of(self.file_indices)
 
     @property
     def logged_workload(self) -> tuple[tuple[Expr, float], ...]:

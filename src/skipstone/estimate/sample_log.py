@@ -54,13 +54,13 @@ def representatives(
     """
     if len(entries) <= most:
         return tuple(entries)
-    order = sorted(range(len(entries)), key=lambda place: _filtered(entries[place]))
-    ends = np.cumsum([entries[place].weight for place in order])
+    order = sorted(range(len(entries)), key=lambda index: _filtered(entries[index]))
+    ends = np.cumsum([entries[index].weight for index in order])
     step = ends[-1] / most
     hit = np.searchsorted(ends, (np.arange(most) + offset) * step, side="right")
     drawn = np.bincount(np.minimum(hit, len(order) - 1), minlength=len(order))
-    times = {order[place]: int(count) for place, count in enumerate(drawn) if count}
-    return tuple(replace(entries[place], weight=float(times[place] * step)) for place in sorted(times))
+    times = {order[index]: int(count) for index, count in enumerate(drawn) if count}
+    return tuple(replace(entries[index], weight=float(times[index] * step)) for index in sorted(times))
 
 
 def _filtered(entry: LoggedFilter) -> list[tuple[str, ...]]:

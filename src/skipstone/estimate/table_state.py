@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from skipstone.catalog import Catalog
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.estimate.drift import forms_of
 from skipstone.estimate.drifted_files import LayoutDrift, drift_of_table

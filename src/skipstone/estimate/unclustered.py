@@ -1,7 +1,7 @@
 """Which files a layout does not cover: new ones, small ones, and those of earlier layouts.
 
 Appended rows are new files. They are read like any other, skipped once indexed, and laid out by themselves
-when enough has gathered; the files that are already in place are left alone (002 section 6).
+when enough has gathered; the files that are already laid out are left alone (002 section 6).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ def newest_layout(files: Files, catalog: Catalog) -> str:
 
     A rewrite that lost a race leaves a segment about files that never became part of the table.
     """
-    entries = files.places_in(catalog.files)
+    entries = files.indices_in(catalog.files)
     used = {int(segment) for segment in catalog.segment_of[entries[entries >= 0]]}
-    layouts = (catalog.segments[place].layout for place in sorted(used, reverse=True))
+    layouts = (catalog.segments[index].layout for index in sorted(used, reverse=True))
     return next((layout for layout in layouts if layout), "")
 
 
 def unclustered_files(files: Files, catalog: Catalog, block_rows: int) -> Counts:
-    """Places of the files that no layout wrote, and of those with far fewer rows than a block."""
-    entries = files.places_in(catalog.files)
+    """The indices of the files that no layout wrote, and of those with far fewer rows than a block."""
+    entries = files.indices_in(catalog.files)
     laid_out = entries >= 0
     of_layouts = np.array([bool(segment.layout) for segment in catalog.segments], np.bool_)
     known = entries[laid_out]
@@ -40,12 +40,12 @@ def unclustered_files(files: Files, catalog: Catalog, block_rows: int) -> Counts
 
 
 def files_by_layout(files: Files, catalog: Catalog) -> dict[str, Counts]:
-    """The places of the files that lie by each layout, that of the most bytes first."""
+    """The indices of the files that lie by each layout, that of the most bytes first."""
     found: dict[str, list[int]] = {}
-    for place, entry in enumerate(files.places_in(catalog.files).tolist()):
+    for index, entry in enumerate(files.indices_in(catalog.files).tolist()):
         layout = "" if entry < 0 else catalog.segments[catalog.segment_of[entry]].layout
         if layout:
-            found.setdefault(layout, []).append(place)
-    places = {layout: np.array(each, np.int64) for layout, each in found.items()}
-    largest = sorted(places, key=lambda layout: (-int(files.sizes[places[layout]].sum()), layout))
-    return {layout: places[layout] for layout in largest}
+            found.setdefault(layout, []).append(index)
+    indices = {layout: np.array(each, np.int64) for layout, each in found.items()}
+    largest = sorted(indices, key=lambda layout: (-int(files.sizes[indices[layout]].sum()), layout))
+    return {layout: indices[layout] for layout in largest}

@@ -41,7 +41,7 @@ __all__ = ["Clustering", "cluster", "merge_changes", "rows_skipped"]
 
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 _ROWS_AT_ONCE = 512
 
 
@@ -94,32 +94,32 @@ def cluster(
     if len(small):
         merging = _Merging(vectors[small], rows[small], np.asarray(weights, np.float64), min_size, limit)
         blocks += [[int(small[member]) for member in block] for block in merging.run()]
-    settled = _settled(blocks, vectors, rows, np.asarray(weights, np.float64), (min_size, limit))
-    return _numbered(settled, vectors, rows, ways)
+    merged = _without_small_blocks(blocks, vectors, rows, np.asarray(weights, np.float64), (min_size, limit))
+    return _numbered(merged, vectors, rows, ways)
 
 
-def _settled(
+def _without_small_blocks(
     blocks: list[list[int]], vectors: Bits, rows: Floats, weights: Floats, allowed: tuple[float, float]
 ) -> list[list[int]]:
     """Blocks below the smallest allowed size join the one that they hurt least, if any has room."""
     min_size, limit = allowed
     sizes = np.array([rows[block].sum() for block in blocks])
     unions = np.array([vectors[block].any(axis=0) for block in blocks])
-    for place in np.flatnonzero(sizes < min_size):
-        if sizes[place] >= min_size:
+    for index in np.flatnonzero(sizes < min_size):
+        if sizes[index] >= min_size:
             continue
-        overlap = unions @ (weights * unions[place])
+        overlap = unions @ (weights * unions[index])
         own = unions @ weights
-        loss = sizes[place] * (own - overlap) + sizes * (own[place] - overlap)
-        loss[(sizes + sizes[place] > limit) | (sizes == 0)] = np.inf
-        loss[place] = np.inf
+        loss = sizes[index] * (own - overlap) + sizes * (own[index] - overlap)
+        loss[(sizes + sizes[index] > limit) | (sizes == 0)] = np.inf
+        loss[index] = np.inf
         host = int(np.argmin(loss))
         if np.isfinite(loss[host]):
-            blocks[host] = blocks[host] + blocks[place]
-            blocks[place] = []
-            sizes[host] += sizes[place]
-            sizes[place] = 0
-            unions[host] |= unions[place]
+            blocks[host] = blocks[host] + blocks[index]
+            blocks[index] = []
+            sizes[host] += sizes[index]
+            sizes[index] = 0
+            unions[host] |= unions[index]
     return [block for block in blocks if block]
 
 
@@ -146,10 +146,10 @@ class _Merging:
         self.sizes = rows.copy()
         self.weights = weights
         self.min_size, self.limit = min_size, limit
-        self.members: list[list[int]] = [[place] for place in range(len(rows))]
+        self.members: list[list[int]] = [[index] for index in range(len(rows))]
         self.own = self.unions @ weights
         self.alive = np.ones(len(rows), np.bool_)
-        self.partner: Places = np.zeros(len(rows), np.int64)
+        self.partner: Indices = np.zeros(len(rows), np.int64)
         self.loss: Floats = np.full(len(rows), np.inf)
         self.fresh = np.ones(len(rows), np.bool_)
         self._first_partners()
@@ -176,33 +176,33 @@ class _Merging:
                 self._offer(one)
             if living < len(self.sizes) // 2:
                 self._compact()
-        return done + [self.members[place] for place in np.flatnonzero(self.alive)]
+        return done + [self.members[index] for index in np.flatnonzero(self.alive)]
 
-    def _losses(self, places: Places) -> Floats:
+    def _losses(self, indices: Indices) -> Floats:
         """-δ of some blocks with all others; infinite where they must not be merged."""
-        overlap = (self.unions[places] * self.weights) @ self.unions.T
+        overlap = (self.unions[indices] * self.weights) @ self.unions.T
         loss: Floats = self.own[None, :] - overlap
-        loss *= self.sizes[places, None]
-        np.subtract(self.own[places, None], overlap, out=overlap)
+        loss *= self.sizes[indices, None]
+        np.subtract(self.own[indices, None], overlap, out=overlap)
         overlap *= self.sizes[None, :]
         loss += overlap
         loss[:, ~self.alive] = np.inf
-        loss[self.sizes[places, None] + self.sizes[None, :] > self.limit] = np.inf
-        loss[np.arange(len(places)), places] = np.inf
+        loss[self.sizes[indices, None] + self.sizes[None, :] > self.limit] = np.inf
+        loss[np.arange(len(indices)), indices] = np.inf
         return loss
 
     def _first_partners(self) -> None:
         for start in range(0, len(self.sizes), _ROWS_AT_ONCE):
-            places = np.arange(start, min(start + _ROWS_AT_ONCE, len(self.sizes)))
-            losses = self._losses(places)
-            self.partner[places] = losses.argmin(axis=1)
-            self.loss[places] = losses.min(axis=1)
+            indices = np.arange(start, min(start + _ROWS_AT_ONCE, len(self.sizes)))
+            losses = self._losses(indices)
+            self.partner[indices] = losses.argmin(axis=1)
+            self.loss[indices] = losses.min(axis=1)
 
-    def _look_again(self, place: int) -> None:
-        losses = self._losses(np.array([place]))[0]
-        self.partner[place] = int(losses.argmin())
-        self.loss[place] = losses[self.partner[place]]
-        self.fresh[place] = True
+    def _look_again(self, index: int) -> None:
+        losses = self._losses(np.array([index]))[0]
+        self.partner[index] = int(losses.argmin())
+        self.loss[index] = losses[self.partner[index]]
+        self.fresh[index] = True
 
     def _merge(self, one: int, other: int) -> None:
         np.maximum(self.unions[one], self.unions[other], out=self.unions[one])
@@ -213,29 +213,29 @@ class _Merging:
         # What the old block offered to others is no more.
         self.fresh[self.partner == one] = False
 
-    def _leave(self, place: int) -> None:
-        self.alive[place] = False
-        self.loss[place] = np.inf
-        self.fresh[self.partner == place] = False
+    def _leave(self, index: int) -> None:
+        self.alive[index] = False
+        self.loss[index] = np.inf
+        self.fresh[self.partner == index] = False
 
-    def _offer(self, place: int) -> None:
+    def _offer(self, index: int) -> None:
         """Find the new block's best partner, and tell the others about the new block."""
-        losses = self._losses(np.array([place]))[0]
-        self.partner[place] = int(losses.argmin())
-        self.loss[place] = losses[self.partner[place]]
-        self.fresh[place] = True
+        losses = self._losses(np.array([index]))[0]
+        self.partner[index] = int(losses.argmin())
+        self.loss[index] = losses[self.partner[index]]
+        self.fresh[index] = True
         better = self.alive & (losses < self.loss)
         # A bound that is not fresh is still below what all blocks but the new one offer.
-        self.partner[better] = place
+        self.partner[better] = index
         self.loss[better] = losses[better]
         self.fresh[better] = True
 
     def _compact(self) -> None:
         kept = np.flatnonzero(self.alive)
-        place = np.zeros(len(self.sizes), np.int64)
-        place[kept] = np.arange(len(kept))
+        new_index = np.zeros(len(self.sizes), np.int64)
+        new_index[kept] = np.arange(len(kept))
         self.fresh = self.fresh[kept]
-        self.partner = place[self.partner[kept]]
+        self.partner = new_index[self.partner[kept]]
         self.unions, self.sizes, self.own = self.unions[kept], self.sizes[kept], self.own[kept]
         self.loss, self.alive = self.loss[kept], self.alive[kept]
-        self.members = [self.members[kept_place] for kept_place in kept]
+        self.members = [self.members[index] for index in kept]

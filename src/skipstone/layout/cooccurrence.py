@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bits", "Counted", "Group", "Groups", "Places", "group_predicates"]
+__all__ = ["Bits", "Counted", "Group", "Groups", "Indices", "group_predicates"]
 
 Bits = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 Counted = npt.NDArray[np.float32]
 _MOST_CLASSES = 2_000
 _ROWS_AT_ONCE = 65_536
@@ -32,7 +32,7 @@ _BITS_AT_ONCE = 8
 class Group:
     """Predicates that are counted together: each row's class and which predicates a class satisfies."""
 
-    members: Places
+    members: Indices
     classes: npt.NDArray[np.int32]
     table: npt.NDArray[np.float32]
 
@@ -45,43 +45,43 @@ class Groups:
     """All predicates, in groups; ``home`` and ``column`` say in which group a predicate is and where."""
 
     groups: tuple[Group, ...]
-    home: Places
-    column: Places
+    home: Indices
+    column: Indices
 
-    def bits(self, rows: Places, predicate: int) -> Bits:
+    def bits(self, rows: Indices, predicate: int) -> Bits:
         """Which of the rows satisfy a predicate."""
         group = self.groups[self.home[predicate]]
         held: Bits = group.table[:, self.column[predicate]].astype(np.bool_)
         return np.asarray(held[group.classes[rows]])
 
-    def together(self, rows: Places, cuts: Places, atoms: Places) -> Counted:
+    def together(self, rows: Indices, cuts: Indices, atoms: Indices) -> Counted:
         """Counts of rows with both, for (cuts, atoms); one more row and column count each alone."""
         # Some builds of BLAS raise the flag for invalid values on finite numbers.
         with np.errstate(invalid="ignore"):
             return self._together(rows, cuts, atoms)
 
-    def _together(self, rows: Places, cuts: Places, atoms: Places) -> Counted:
+    def _together(self, rows: Indices, cuts: Indices, atoms: Indices) -> Counted:
         pairs = len(np.unique(self.home[cuts])) * len(np.unique(self.home[atoms]))
         # One entry of a histogram costs about as much as 40 multiplications of a matrix product.
         if 40 * pairs * (len(rows) + 3_000) < len(cuts) * len(atoms) * len(rows):
             return self._by_histogram(rows, cuts, atoms)
         return self._by_product(rows, cuts, atoms)
 
-    def _by_product(self, rows: Places, cuts: Places, atoms: Places) -> Counted:
+    def _by_product(self, rows: Indices, cuts: Indices, atoms: Indices) -> Counted:
         out: Counted = np.zeros((len(cuts) + 1, len(atoms) + 1), np.float32)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[start : start + _ROWS_AT_ONCE]
             out += self._matrix(some, cuts).T @ self._matrix(some, atoms)
         return out
 
-    def _matrix(self, rows: Places, predicates: Places) -> Counted:
+    def _matrix(self, rows: Indices, predicates: Indices) -> Counted:
         """The predicates' bits on the rows, and a last column of ones."""
         out: Counted = np.ones((len(rows), len(predicates) + 1), np.float32)
         for number, mine, table in self._tables(predicates):
             out[:, mine] = table[self.groups[number].classes[rows]]
         return out
 
-    def _by_histogram(self, rows: Places, cuts: Places, atoms: Places) -> Counted:
+    def _by_histogram(self, rows: Indices, cuts: Indices, atoms: Indices) -> Counted:
         out: Counted = np.empty((len(cuts) + 1, len(atoms) + 1), np.float32)
         left, right = list(self._tables(cuts)), list(self._tables(atoms))
         numbers = {number for number, _, _ in (*left, *right)}
@@ -118,7 +118,7 @@ class Groups:
         known[g, h] = flat.reshape(-1, width).astype(np.float32)
         return known[g, h]
 
-    def _tables(self, predicates: Places) -> list[tuple[int, Places, Counted]]:
+    def _tables(self, predicates: Indices) -> list[tuple[int, Indices, Counted]]:
         """Per group: its number, where its predicates are among the given ones, and their table."""
         homes = self.home[predicates]
         found = []
@@ -136,8 +136,8 @@ def group_predicates(bits: Sequence[Bits], subjects: Sequence[object]) -> Groups
     groups: list[Group] = []
     for numbers in members.values():
         groups += _groups(bits, numbers)
-    home: Places = np.empty(len(subjects), np.int64)
-    column: Places = np.empty(len(subjects), np.int64)
+    home: Indices = np.empty(len(subjects), np.int64)
+    column: Indices = np.empty(len(subjects), np.int64)
     for number, group in enumerate(groups):
         home[group.members] = number
         column[group.members] = np.arange(len(group.members))
@@ -146,15 +146,15 @@ def group_predicates(bits: Sequence[Bits], subjects: Sequence[object]) -> Groups
 
 def _groups(bits: Sequence[Bits], numbers: list[int]) -> list[Group]:
     """One group, or several where the predicates have too many joint outcomes."""
-    classes: Places = np.zeros(len(bits[numbers[0]]), np.int64)
-    for place in range(0, len(numbers), _BITS_AT_ONCE):
+    classes: Indices = np.zeros(len(bits[numbers[0]]), np.int64)
+    for index in range(0, len(numbers), _BITS_AT_ONCE):
         outcome = np.zeros(len(classes), np.uint8)
-        for bit, number in enumerate(numbers[place : place + _BITS_AT_ONCE]):
+        for bit, number in enumerate(numbers[index : index + _BITS_AT_ONCE]):
             outcome |= bits[number].view(np.uint8) << np.uint8(bit)
         split = classes * 256 + outcome
         present = np.bincount(split) > 0
-        if place and np.count_nonzero(present) > _MOST_CLASSES:
-            return [*_groups(bits, numbers[:place]), *_groups(bits, numbers[place:])]
+        if index and np.count_nonzero(present) > _MOST_CLASSES:
+            return [*_groups(bits, numbers[:index]), *_groups(bits, numbers[index:])]
         # Classes are renumbered each time, so they never outgrow the rows.
         classes = (np.cumsum(present) - 1)[split]
     first = np.unique(classes, return_index=True)[1]

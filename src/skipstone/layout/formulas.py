@@ -28,28 +28,28 @@ from skipstone.layout.sample import Formula
 __all__ = ["Conjunctions", "compile_formulas", "holds"]
 
 Bits = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunctions:
-    """``atoms[i]`` are the atoms of conjunction i; unused places hold an atom that never vanishes.
+    """``atoms[i]`` are the atoms of conjunction i; unused entries hold an atom that never vanishes.
 
     Disjunction d is a part of conjunction ``owner[d]``; its branches are the conjunctions of ``branches``
     from ``first[d]`` on. ``owner`` is sorted. ``count`` is the number of atoms, of which two further ones
     are imagined: number ``count`` never vanishes and number ``count + 1`` always has.
     """
 
-    atoms: Places
-    owner: Places
-    first: Places
+    atoms: Indices
+    owner: Indices
+    first: Indices
     branches: Conjunctions | None
     count: int
 
     def __len__(self) -> int:
         return len(self.atoms)
 
-    def used(self) -> Places:
+    def used(self) -> Indices:
         """The atoms that any of the conjunctions has, in order."""
         own = np.unique(self.atoms)
         own = own[own < self.count]
@@ -63,8 +63,8 @@ class Conjunctions:
     def judge(self, vanished: Bits) -> Bits:
         """The same, for atoms that are followed by one that never and one that always vanishes."""
         out: Bits = np.zeros((len(self), vanished.shape[1]), np.bool_)
-        for place in range(self.atoms.shape[1]):
-            column = self.atoms[:, place]
+        for index in range(self.atoms.shape[1]):
+            column = self.atoms[:, index]
             busy = np.flatnonzero(column != self.count)
             if len(busy) == len(self):
                 out |= vanished[column]
@@ -76,21 +76,21 @@ class Conjunctions:
             out[self.owner[starts]] |= np.logical_or.reduceat(gone, starts, axis=0)
         return out
 
-    def take(self, chosen: Places) -> Conjunctions:
+    def take(self, chosen: Indices) -> Conjunctions:
         """Some of the conjunctions; ``chosen`` is sorted."""
         atoms = self.atoms[chosen]
         if self.branches is None:
             return Conjunctions(atoms, self.owner, self.first, None, self.count)
-        place = np.full(len(self), -1, np.int64)
-        place[chosen] = np.arange(len(chosen))
-        kept = place[self.owner] >= 0
+        new_index = np.full(len(self), -1, np.int64)
+        new_index[chosen] = np.arange(len(chosen))
+        kept = new_index[self.owner] >= 0
         sizes = np.diff(np.append(self.first, len(self.branches)))
         if not kept.any():
             none = np.zeros(0, np.int64)
             return Conjunctions(atoms, none, none, None, self.count)
         branches = self.branches.take(np.flatnonzero(np.repeat(kept, sizes)))
         first = np.concatenate([[0], np.cumsum(sizes[kept])[:-1]]).astype(np.int64)
-        return Conjunctions(atoms, place[self.owner[kept]], first, branches, self.count)
+        return Conjunctions(atoms, new_index[self.owner[kept]], first, branches, self.count)
 
 
 def compile_formulas(formulas: Sequence[Formula], atoms: int) -> Conjunctions:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skipstone.layout.assignment import MOST_DEPTH
-from skipstone.layout.cooccurrence import Bits, Counted, Groups, Places
+from skipstone.layout.cooccurrence import Bits, Counted, Groups, Indices
 from skipstone.layout.formulas import Conjunctions
 
 __all__ = ["Branch", "Grown", "Limits", "grow"]
@@ -44,7 +44,7 @@ class Limits:
 class Branch:
     """A node of the grown tree: a cut with two children, or the rows of a leaf."""
 
-    rows: Places
+    rows: Indices
     cut: int = -1
     yes: Branch | None = None
     no: Branch | None = None
@@ -64,9 +64,9 @@ class _Open:
     """A node to be judged: the queries that read it and the counts of cuts and atoms that may change."""
 
     node: Branch
-    alive: Places
-    cuts: Places
-    atoms: Places
+    alive: Indices
+    cuts: Indices
+    atoms: Indices
     gone: Bits
     counts: Counted
     depth: int
@@ -77,8 +77,8 @@ class _Cut:
     number: int
     gain: float
     forced: bool
-    yes_alive: Places
-    no_alive: Places
+    yes_alive: Indices
+    no_alive: Indices
 
 
 def grow(
@@ -86,7 +86,7 @@ def grow(
     queries: Conjunctions,
     weights: npt.NDArray[np.float64],
     limits: Limits,
-    preferred: Places,
+    preferred: Indices,
 ) -> Grown:
     """Grow the tree over all predicates of ``groups`` as cuts.
 
@@ -127,13 +127,13 @@ def grow(
         else:
             fresh = _split(node, cut, groups, queries, limits)
     table = np.zeros((len(leaves), len(queries)), np.bool_)
-    for place, (_, node) in enumerate(leaves):
-        table[place, node.alive] = True
+    for index, (_, node) in enumerate(leaves):
+        table[index, node.alive] = True
     return Grown(root, tuple(node.node for _, node in leaves), table)
 
 
 def _choose(
-    node: _Open, queries: Conjunctions, weights: npt.NDArray[np.float64], limits: Limits, preferred: Places
+    node: _Open, queries: Conjunctions, weights: npt.NDArray[np.float64], limits: Limits, preferred: Indices
 ) -> _Cut | None:
     total = len(node.node.rows)
     if not len(node.cuts) or node.depth >= limits.depth:
@@ -157,9 +157,9 @@ def _choose(
     for few in (preferred, node.cuts):
         usable = few[np.isin(few, node.cuts)]
         if len(usable):
-            place = np.searchsorted(node.cuts, usable)
+            index = np.searchsorted(node.cuts, usable)
             # Among cuts of one column, which follow one another, the most even is as good as any.
-            best = int(np.argmin(np.abs(size[place] - total / 2)))
+            best = int(np.argmin(np.abs(size[index] - total / 2)))
             return _Cut(int(usable[best]), 0.0, True, node.alive, node.alive)
     return None
 

@@ -1,7 +1,7 @@
 """Order along the Hilbert curve in any number of dimensions.
 
 The transposed form of J. Skilling, "Programming the Hilbert curve" (2004): undo the rotations and exchanges
-of each level from the top, then decode a Gray code; the place along the curve is the interleaved result.
+of each level from the top, then decode a Gray code; the position along the curve is the interleaved result.
 Neighbours along the curve are neighbours in space, which the Z curve does not promise. Cost: O(bits *
 dimensions) vector operations over all points.
 
@@ -20,7 +20,7 @@ __all__ = ["order_keys"]
 
 
 def order_keys(points: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.uint64]:
-    """Places along the curve of points (n, dimensions), whose coordinates have ``bits`` bits each."""
+    """Positions along the curve of points (n, dimensions), whose coordinates have ``bits`` bits each."""
     axes = points.astype(np.int64).T.copy()
     _undo_rotations(axes, bits)
     for axis in range(1, len(axes)):

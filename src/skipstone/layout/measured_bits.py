@@ -45,7 +45,7 @@ def measured_bits(
 ) -> Bits:
     """The bits of each axis; without a search all axes get the same.
 
-    There are more than blocks need, so that blocks can be cut evenly. ``features`` are those that are kept.
+    There are more than blocks need, so that blocks can be cut evenly. ``features`` are the tracked ones.
     """
     judge = _Judge(view, queries, tuple(axes), tuple(features))
     parts = max(1, len(view.sample.partition_values))
@@ -131,7 +131,7 @@ class _Judge:
         return found
 
     @cached_property
-    def places(self) -> list[npt.NDArray[np.int64]]:
+    def positions(self) -> list[npt.NDArray[np.int64]]:
         return [coordinates(np.bincount(bucket), _FINE)[bucket] for bucket in self.buckets]
 
     @cached_property
@@ -150,7 +150,7 @@ class _Judge:
 
     def keys(self, bits: Bits) -> npt.NDArray[np.int64]:
         """Where the rows come along the curve."""
-        shares = zip(self.places, bits, strict=True)
-        keys = interleaved([place >> (_FINE - share) for place, share in shares], bits)
+        shares = zip(self.positions, bits, strict=True)
+        keys = interleaved([position >> (_FINE - share) for position, share in shares], bits)
         partition = self.some.partition
         return keys if partition is None else keys | partition.astype(np.int64) << sum(bits)

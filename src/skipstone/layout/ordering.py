@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def order_vectors(vectors: Bits, weights: Floats | None = None) -> npt.NDArray[np.int64]:
-    """The places of the vectors in the order of the tour; ties go to the lower place."""
+    """The indices of the vectors in the order of the tour; ties go to the lower index."""
     if not len(vectors):
         return np.zeros(0, np.int64)
     parent, joined = _spanning_tree(vectors, np.ones(vectors.shape[1]) if weights is None else weights)

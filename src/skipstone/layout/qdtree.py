@@ -37,7 +37,7 @@ from skipstone.layout.formulas import compile_formulas
 from skipstone.layout.grow import Branch, Limits, grow
 from skipstone.layout.in_partitions import in_partitions
 from skipstone.layout.own_options import NoOptions
-from skipstone.layout.quantiles import bounds, places_of
+from skipstone.layout.quantiles import bounds, ranks_of
 from skipstone.layout.ranks import rank
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.table_view import FitWorkload, TableView
@@ -139,10 +139,10 @@ def _candidates(
     for order, key in enumerate(keys):
         column = rank(sample.columns[key])
         values = bounds(column, ranges)
-        for value, place in zip(values, places_of(values, column), strict=True):
+        for value, code in zip(values, ranks_of(values, column), strict=True):
             cut = Comparison("<", key, Literal(value, type_of(key)))
             if cut not in known:
-                bits.append((column.codes >= 0) & (column.codes < place))
+                bits.append((column.codes >= 0) & (column.codes < code))
                 cuts.append(cut)
                 if order == 0:
                     preferred.append(len(cuts) - 1)

@@ -20,7 +20,7 @@ from skipstone.layout.ranks import Ranked, rank
 from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import Expr, Value
 
-__all__ = ["bounds", "bucket_numbers", "dimension", "places_of"]
+__all__ = ["bounds", "bucket_numbers", "dimension", "ranks_of"]
 
 
 def dimension(expr: Expr, column: pa.Array, buckets: int) -> Dimension:
@@ -50,12 +50,12 @@ def bounds(column: Ranked, buckets: int) -> tuple[Value, ...]:
 
 def bucket_numbers(dimension: Dimension, column: Ranked) -> Numbers:
     """The bucket of each row: 0 for NULL, else 1 + the number of bounds that are <= the value."""
-    places = places_of(dimension.bounds, column)
-    found = 1 + np.searchsorted(places, column.codes, side="right")
+    ranks = ranks_of(dimension.bounds, column)
+    found = 1 + np.searchsorted(ranks, column.codes, side="right")
     return np.where(column.codes < 0, 0, found).astype(np.int32)
 
 
-def places_of(bounds: tuple[Value, ...], column: Ranked) -> np.ndarray:
+def ranks_of(bounds: tuple[Value, ...], column: Ranked) -> np.ndarray:
     """For each bound, how many of the column's distinct values are below it."""
     keys = [order_key(value) for value in column.values]
     return np.array([bisect_left(keys, order_key(bound)) for bound in bounds], np.int64)

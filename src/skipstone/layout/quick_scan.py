@@ -5,7 +5,7 @@ applied to all queries and blocks at once, on ranks instead of values: an atom h
 
 * if its constants lie outside the block's bounds of the expression that it compares,
 * if no value of the block satisfies it, where indexing keeps the values, or
-* if it is a kept feature that no row of the block has.
+* if it is a tracked feature that no row of the block has.
 
 What else pruning knows (features that are implied, several predicates on one column taken together) is left
 out, so the answer is never smaller than that of :mod:`simulate`.
@@ -41,9 +41,9 @@ from skipstone.workload.candidates import compared
 __all__ = ["QuickScan"]
 
 Bits = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 Ends = tuple[float, float]
-PlaceOf = Callable[[Value], Ends]
+RankOf = Callable[[Value], Ends]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class _Subject:
     there are too many values.
     """
 
-    atoms: Places
+    atoms: Indices
     codes: npt.NDArray[np.int32]
     ends: npt.NDArray[np.float64]
     values: Words | None
@@ -69,20 +69,20 @@ class QuickScan:
     weights: npt.NDArray[np.float64]
     subjects: tuple[_Subject, ...]
     flags: Words
-    flagged: Places
+    flagged: Indices
 
     @classmethod
     def of(cls, sample: Sample, queries: WorkloadView, features: Sequence[Feature]) -> QuickScan:
-        """Prepare the rows and the queries; ``features`` are those that are kept."""
+        """Prepare the rows and the queries; ``features`` are those that are tracked."""
         bits = sample.bits
-        places = {atom: place for place, atom in enumerate(queries.atoms)}
+        indices = {atom: index for index, atom in enumerate(queries.atoms)}
         flags: dict[int, Bits] = {}
         numbers: dict[Expr, int] = {}
         for feature in features:
-            rows = feature_bits(feature.predicate, places, bits)
+            rows = feature_bits(feature.predicate, indices, bits)
             if rows is not None:
                 # AND and OR are no atoms; queries that have them as a conjunct get a further one.
-                number = places.get(feature.predicate, len(places) + len(numbers))
+                number = indices.get(feature.predicate, len(indices) + len(numbers))
                 if isinstance(feature.predicate, And | Or):
                     numbers[feature.predicate] = number
                 flags[number] = rows
@@ -90,7 +90,7 @@ class QuickScan:
         formulas = [_with(formula, filter_, numbers) for formula, filter_ in pairs]
         table = np.stack(list(flags.values()), axis=1) if flags else np.zeros((len(bits), 0), np.bool_)
         return cls(
-            compile_formulas(formulas, len(places) + len(numbers)),
+            compile_formulas(formulas, len(indices) + len(numbers)),
             queries.weights,
             tuple(_subjects(sample, queries, {atom for formula in formulas for atom in atoms_of(formula)})),
             pack(table),
@@ -105,8 +105,8 @@ class QuickScan:
         for subject in self.subjects:
             vanished[subject.atoms] = _vanished(subject, order, starts)
         union = np.bitwise_or.reduceat(self.flags[order], starts, axis=0)
-        for place, atom in enumerate(self.flagged):
-            vanished[atom] |= (union[:, place // 64] >> np.uint64(place % 64) & np.uint64(1)) == 0
+        for index, atom in enumerate(self.flagged):
+            vanished[atom] |= (union[:, index // 64] >> np.uint64(index % 64) & np.uint64(1)) == 0
         rows = np.diff(np.append(starts, len(order)))
         kept = (~self.queries.skipped(vanished)) @ rows.astype(np.float64)
         return float(kept @ self.weights / max(self.weights.sum() * len(order), 1.0))
@@ -125,21 +125,21 @@ def _subjects(sample: Sample, queries: WorkloadView, used: AbstractSet[int]) -> 
     for key, atoms in about.items():
         column = rank(sample.columns[key])
         bits = sample.bits[:, atoms]
-        place_of = _places(column)
+        rank_of = _ranks(column)
         ends = [
-            _ends(queries.atoms[atom], key, column, place_of, bits[:, place])
-            for place, atom in enumerate(atoms)
+            _ends(queries.atoms[atom], key, column, rank_of, bits[:, index])
+            for index, atom in enumerate(atoms)
         ]
         values, masks = _values(key, column, bits)
         found.append(_Subject(np.array(atoms), column.codes, np.array(ends), values, masks))
     return found
 
 
-def _ends(atom: Expr, key: Expr, column: Ranked, place_of: PlaceOf, true: Bits) -> Ends:
+def _ends(atom: Expr, key: Expr, column: Ranked, rank_of: RankOf, true: Bits) -> Ends:
     """Between which ranks an atom may be TRUE; a constant that does not occur lies between two."""
     match atom:
         case Comparison(op, left, Literal(value)) if left == key:
-            at, next_ = place_of(value)
+            at, next_ = rank_of(value)
             return {
                 "<": (-np.inf, at - 0.5 if at == next_ - 1 else at),
                 "<=": (-np.inf, at),
@@ -147,7 +147,7 @@ def _ends(atom: Expr, key: Expr, column: Ranked, place_of: PlaceOf, true: Bits) 
                 ">=": (at, np.inf),
             }.get(op, (at, at))
         case In(arg, values) if arg == key:
-            found = [place_of(each.value)[0] for each in values if each.value is not None]
+            found = [rank_of(each.value)[0] for each in values if each.value is not None]
             return (min(found), max(found)) if found else (np.inf, -np.inf)
     codes = column.codes[true]
     if compared(atom) is None or not len(codes):
@@ -155,17 +155,17 @@ def _ends(atom: Expr, key: Expr, column: Ranked, place_of: PlaceOf, true: Bits) 
     return float(codes.min()), float(codes.max())
 
 
-def _places(column: Ranked) -> PlaceOf:
+def _ranks(column: Ranked) -> RankOf:
     """The rank of a value, and that of the next; half a rank where the value does not occur."""
     keys = [order_key(value) for value in column.values]
 
-    def place_of(value: Value) -> Ends:
+    def rank_of(value: Value) -> Ends:
         wanted = order_key(value)
         at = bisect_left(keys, wanted)
         occurs = at < len(keys) and keys[at] == wanted
         return (at, at + 1) if occurs else (at - 0.5, at)
 
-    return place_of
+    return rank_of
 
 
 def _values(key: Expr, column: Ranked, bits: Bits) -> tuple[Words | None, Words]:
@@ -174,8 +174,8 @@ def _values(key: Expr, column: Ranked, bits: Bits) -> tuple[Words | None, Words]
         return None, masks
     # NULL has a bit of its own.
     each = np.uint64(1) << np.where(column.codes < 0, 63, column.codes).astype(np.uint64)
-    for place in range(bits.shape[1]):
-        masks[place] = np.bitwise_or.reduce(each[bits[:, place]], initial=np.uint64(0))
+    for index in range(bits.shape[1]):
+        masks[index] = np.bitwise_or.reduce(each[bits[:, index]], initial=np.uint64(0))
     return each, masks
 
 

@@ -29,7 +29,7 @@ NULL = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
-    """``codes`` are places in ``values``, -1 for NULL; ``values`` are sorted, NaN is the last.
+    """``codes`` are indices in ``values``, -1 for NULL; ``values`` are sorted, NaN is the last.
 
     ``array`` holds the same values as an Arrow array.
     """
@@ -58,8 +58,8 @@ def rank(column: pa.Array) -> Ranked:
         column = pc.if_else(pc.is_nan(column), pa.scalar(math.nan, column.type), column)
     encoded = column.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
-    place: Codes = np.empty(len(order) + 1, np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    place[-1] = NULL
+    new_code: Codes = np.empty(len(order) + 1, np.int32)
+    new_code[order] = np.arange(len(order), dtype=np.int32)
+    new_code[-1] = NULL
     codes = encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
-    return Ranked(place[codes], encoded.dictionary.take(pa.array(order)))
+    return Ranked(new_code[codes], encoded.dictionary.take(pa.array(order)))

@@ -11,7 +11,7 @@ any size need no care of their own. NULL is the lowest value.
 
 Two things differ from the thesis, because simulation shows that they let workloads skip more. How many bits
 each dimension gets is searched for on a part of the sample (:mod:`bit_shares`) rather than being the same for
-all, and expressions beyond the four most frequent ones may win a place in that search (ADR 8).
+all, and expressions beyond the four most frequent ones may win in that search (ADR 8).
 ``searched=False`` gives the thesis's own way.
 
 The curve is the Z curve unless the user asks for Hilbert's. Along that one all coordinates have as many bits
@@ -38,7 +38,7 @@ from skipstone.layout.numbers import cell_numbers
 from skipstone.layout.own_options import option
 from skipstone.layout.quantiles import dimension
 from skipstone.layout.sample import Sample
-from skipstone.layout.select import select_features
+from skipstone.layout.select_features import select_features
 from skipstone.layout.simulate import feature_bits
 from skipstone.layout.sop import spread_dimension
 from skipstone.layout.sop_clusters import OrderedClusters, coordinates, order_clusters, ordered_blocks
@@ -102,8 +102,8 @@ class SelfOrg:
                 lambda part, rows: Design((ColumnGroup(ordered_blocks(part, ready.of_rows(rows))),)),
             )
             return _described(design, sort, chosen, _Shares(axes, (0,)))
-        kept = tuple(dict.fromkeys((*workload.features, *ready.features)))
-        bits = measured_bits(view, workload.queries, axes, kept, self.searched)
+        features = tuple(dict.fromkeys((*workload.features, *ready.features)))
+        bits = measured_bits(view, workload.queries, axes, features, self.searched)
         shares = _Shares(axes, bits, options.curve).used()
         atoms = workload.queries.atoms
         design = in_partitions(view, lambda part, _: Design((ColumnGroup(_grid(part, atoms, shares)),)))
@@ -195,7 +195,7 @@ def _described(design: Design, sort: tuple[Expr, ...], chosen: Selection, shares
     extra = [each for each in chosen.additional if each.kind == "sop"]
     predicates = [each.predicate for each in chosen.sop] + [each.expr for each in extra]
     exprs = [each.expr for each in chosen.z] + [each.expr for each in chosen.additional if each.kind == "z"]
-    kept = [expr for expr in exprs if not isinstance(expr, Column)]
+    computed = [expr for expr in exprs if not isinstance(expr, Column)]
     names = [f"{name} ({share} bits)" for name, share in used.items()]
     if clusters is not None:
         names.append(f"{len(clusters.features)} predicates ({bits[-1]} bits)")
@@ -203,7 +203,7 @@ def _described(design: Design, sort: tuple[Expr, ...], chosen: Selection, shares
         design.group,
         sort=sort,
         features=tuple(Feature(predicate, to_sql(predicate)) for predicate in predicates),
-        expressions=tuple(dict.fromkeys((*design.group.expressions, *kept))),
+        expressions=tuple(dict.fromkeys((*design.group.expressions, *computed))),
     )
     return Design(
         (group,),

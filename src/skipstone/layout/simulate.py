@@ -122,24 +122,24 @@ def _unions(
     order: npt.NDArray[np.intp],
     starts: Counts,
 ) -> tuple[Words, Words]:
-    places = {atom: place for place, atom in enumerate(known.atoms)}
+    indices = {atom: index for index, atom in enumerate(known.atoms)}
     union = np.zeros((len(starts), len(features)), np.bool_)
     certain = np.zeros_like(union)
-    for place, feature in enumerate(features):
-        bits = feature_bits(feature.predicate, places, sample.bits)
+    for index, feature in enumerate(features):
+        bits = feature_bits(feature.predicate, indices, sample.bits)
         if bits is not None:
-            union[:, place] = np.logical_or.reduceat(bits[order], starts)
-            certain[:, place] = True
+            union[:, index] = np.logical_or.reduceat(bits[order], starts)
+            certain[:, index] = True
     return pack(union), pack(certain)
 
 
-def feature_bits(predicate: Expr, places: Mapping[Expr, int], bits: Bits) -> Bits | None:
+def feature_bits(predicate: Expr, indices: Mapping[Expr, int], bits: Bits) -> Bits | None:
     """Which rows have a feature that is made of the sample's atoms; None if it has another part."""
-    if (place := places.get(predicate)) is not None:
-        return bits[:, place]
+    if (index := indices.get(predicate)) is not None:
+        return bits[:, index]
     if not isinstance(predicate, And | Or):
         return None
-    parts = [feature_bits(part, places, bits) for part in predicate.args]
+    parts = [feature_bits(part, indices, bits) for part in predicate.args]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None

@@ -83,9 +83,9 @@ def order_clusters(features: Sequence[Feature], weights: Floats, bits: Bits) -> 
     found = cluster(vectors, rows, weights[:count], float(rows.sum()) / MOST_CLUSTERS)
     # A large vector may have several blocks; here it is one cluster.
     first, mine = np.unique(found.block_of, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[order_vectors(found.unions[first], weights[:count])] = np.arange(len(first))
-    return OrderedClusters(tuple(features[:count]), weights[:count], vectors, rows, place[mine])
+    index = np.empty(len(first), np.int64)
+    index[order_vectors(found.unions[first], weights[:count])] = np.arange(len(first))
+    return OrderedClusters(tuple(features[:count]), weights[:count], vectors, rows, index[mine])
 
 
 def ordered_blocks(view: TableView, workload: FitWorkload) -> VectorMap:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skipstone.catalog.layouts import (
+from skipstone.catalog.layout_records import (
     GroupRecord,
     LayoutRecord,
     StoredExpr,
@@ -16,7 +16,7 @@ from skipstone.catalog.layouts import (
 )
 from skipstone.catalog.store import FileStore
 from skipstone.catalog.tracked import TrackedSet
-from skipstone.layout.codec import assignment_from_json, assignment_to_json
+from skipstone.layout.assignment_json import assignment_from_json, assignment_to_json
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.layouts import layout_named, layout_options
 from skipstone.predicate.codec import from_json, to_json

@@ -24,7 +24,7 @@ def affordable_bits(wanted: int, dimensions: int) -> int:
 
 
 def order_keys(points: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.uint64]:
-    """Places along the curve of points (n, dimensions), whose coordinates have ``bits`` bits each."""
+    """Positions along the curve of points (n, dimensions), whose coordinates have ``bits`` bits each."""
     if bits * points.shape[1] > KEY_BITS:
         raise ValueError(f"{points.shape[1]} coordinates of {bits} bits do not fit into a key of {KEY_BITS}")
     keys = np.zeros(len(points), np.uint64)

@@ -149,7 +149,7 @@ def of_keys(keys: Sequence[Key], *, nan: bool = False) -> AllowedValues:
 def of_texts(text: TextShape) -> AllowedValues:
     """The strings of a shape; ValueError if it is no text."""
     for part in (text.prefix, text.suffix, *text.pieces):
-        part.encode()  # refuses lone surrogates, which have no place in the order
+        part.encode()  # refuses lone surrogates, which cannot be ordered
     return _shaped(AllowedValues(_with_prefix(text.prefix)), text)
 
 

@@ -35,7 +35,7 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.types import Kind, Type
 
-__all__ = ["canonical_text", "fingerprint", "from_json", "to_json", "value_json"]
+__all__ = ["canonical_text", "fingerprint", "from_json", "to_json", "value_from_json", "value_to_json"]
 
 Leaf = TypeVar("Leaf", Column, Literal)
 
@@ -46,7 +46,7 @@ def to_json(expr: Expr) -> object:
         case Column(path, type_):
             return ["column", list(path), _type(type_)]
         case Literal(value, type_):
-            return ["literal", value_json(value, type_), _type(type_)]
+            return ["literal", value_to_json(value, type_), _type(type_)]
         case Call(name, args, type_, params):
             return ["call", name, [to_json(arg) for arg in args], _type(type_), [list(p) for p in params]]
         case Comparison(op, left, right):
@@ -145,7 +145,7 @@ def _read_type(obj: object) -> Type:
     return Type(Kind[_str(kind)], _str(text), json_int(precision), json_int(scale))
 
 
-def value_json(value: Value, type_: Type) -> object:
+def value_to_json(value: Value, type_: Type) -> object:
     """A value of a type, without the type."""
     match value:
         case None | bool() | int() | str():
@@ -157,6 +157,13 @@ def value_json(value: Value, type_: Type) -> object:
         case bytes():
             return {"bytes": value.hex()}
     raise TypeError(f"no JSON for a {type(value).__name__}")
+
+
+def value_from_json(encoded: object, type_: Type) -> Value:
+    """The value that :func:`value_to_json` encoded."""
+    literal = from_json(["literal", encoded, type_.text])
+    assert isinstance(literal, Literal)
+    return literal.value
 
 
 def _at_scale(value: Decimal, type_: Type) -> Decimal:

@@ -124,7 +124,7 @@ def civil(days: int) -> tuple[int, int, int]:
 def _is_odd(pair: tuple[str, str]) -> bool:
     """Whether a character, with the one after it, must not stand between quotes as it is.
 
-    Spark puts a variable of the session in the place of ``${name}``, even between quotes.
+    Spark replaces ``${name}`` by a variable of the session, even between quotes.
     """
     return pair[0] in "'\\\x7f" or pair[0] < " " or pair == ("$", "{")
 

@@ -2,7 +2,7 @@ r"""String patterns: LIKE as a list of pieces, and the regular expressions Java 
 
 A LIKE pattern is cut at its ``%`` signs into *segments*; a segment is a sequence of characters in
 which None stands for ``_``, any one character. The first segment is anchored at the start, the
-last at the end, and the middle ones are found from left to right. Taking the leftmost place for
+last at the end, and the middle ones are found from left to right. Taking the leftmost position for
 each is enough, so matching costs O(length * pattern) and never backtracks.
 
 >>> segments("ab%_c%", "\\")
@@ -74,10 +74,10 @@ def like(text: str, parts: Segments) -> bool:
     if start > end or not _at(text, 0, first) or not _at(text, end, last):
         return False
     for part in middle:
-        place = next((i for i in range(start, end - len(part) + 1) if _at(text, i, part)), None)
-        if place is None:
+        position = next((i for i in range(start, end - len(part) + 1) if _at(text, i, part)), None)
+        if position is None:
             return False
-        start = place + len(part)
+        start = position + len(part)
     return True
 
 
@@ -113,29 +113,29 @@ def portable_regex(pattern: str) -> tuple[re.Pattern[str], bool]:
 
 def _check(pattern: str) -> None:
     """Walk over the pattern; raise unless every piece of it is in the common subset."""
-    place = 0
+    position = 0
     # Per open group: whether it holds a quantifier, and whether it holds an alternative.
     groups: list[list[bool]] = [[False, False]]
     last: list[bool] | None = None  # what a quantifier here would repeat; None for nothing
-    while place < len(pattern):
-        if found := _QUANTIFIER.match(pattern, place):
+    while position < len(pattern):
+        if found := _QUANTIFIER.match(pattern, position):
             if last is None or last[0] or (last[1] and found[0][0] != "?"):
                 raise NotPortable(pattern)
             groups[-1][0] = True
             last = None
-        elif found := _GROUP_OPEN.match(pattern, place):
+        elif found := _GROUP_OPEN.match(pattern, position):
             groups.append([False, False])
             last = None
-        elif found := _ATOM.match(pattern, place):
+        elif found := _ATOM.match(pattern, position):
             last = [False, False]
-        elif pattern[place] == ")" and len(groups) > 1:
+        elif pattern[position] == ")" and len(groups) > 1:
             last = groups.pop()
             groups[-1] = [groups[-1][0] or last[0], groups[-1][1] or last[1]]
-        elif pattern[place] in "|^$":
-            groups[-1][1] |= pattern[place] == "|"
+        elif pattern[position] in "|^$":
+            groups[-1][1] |= pattern[position] == "|"
             last = None
         else:
             raise NotPortable(pattern)
-        place = found.end() if found else place + 1
+        position = found.end() if found else position + 1
     if len(groups) > 1:
         raise NotPortable(pattern)

@@ -67,7 +67,7 @@ def _is_unwritable(part: Expr) -> bool:
 
 
 def _at(expr: Expr, needed: int) -> str:
-    """The text, in parentheses if it binds more weakly than its place needs."""
+    """The text, in parentheses if it binds more weakly than its context allows."""
     text, binding = _sql(expr)
     return text if binding >= needed else f"({text})"
 

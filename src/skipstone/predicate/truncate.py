@@ -76,4 +76,4 @@ def truncate_max(value: Text, limit: int) -> Text | None:
 
 def _valid_length(text: str) -> int:
     """How many characters come before the first lone surrogate, which has no UTF-8 form."""
-    return next((place for place, char in enumerate(text) if ord(char) in _SURROGATES), len(text))
+    return next((index for index, char in enumerate(text) if ord(char) in _SURROGATES), len(text))

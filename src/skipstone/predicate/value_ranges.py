@@ -77,7 +77,7 @@ def encode(value: Value, type: Type) -> Key:
         case Kind.DECIMAL, Decimal() if value.is_finite():
             return _unscaled(value, type.scale)
         case Kind.STRING, str():
-            value.encode()  # refuses lone surrogates, which have no place in the order
+            value.encode()  # refuses lone surrogates, which cannot be ordered
             return value
         case Kind.BINARY, bytes():
             return value
@@ -167,7 +167,7 @@ def contains(ranges: Ranges, key: Key) -> bool:
     """Whether a key is in the set."""
     if not ranges:
         return False
-    start, stop = ranges[_place(ranges, key)]
+    start, stop = ranges[_range_index(ranges, key)]
     return (start is None or start <= key) and (stop is None or key < stop)  # type: ignore[operator]
 
 
@@ -177,7 +177,7 @@ def is_subset(inner: Ranges, outer: Ranges) -> bool:
         return not inner
     single = len(outer) == 1
     for start, stop in inner:
-        first, end = outer[0 if single or start is None else _place(outer, start)]
+        first, end = outer[0 if single or start is None else _range_index(outer, start)]
         if first is not None and (start is None or start < first):  # type: ignore[operator]
             return False
         if end is not None and (stop is None or stop > end):  # type: ignore[operator]
@@ -185,7 +185,7 @@ def is_subset(inner: Ranges, outer: Ranges) -> bool:
     return True
 
 
-def _place(ranges: Ranges, key: Key) -> int:
+def _range_index(ranges: Ranges, key: Key) -> int:
     """Where the first range is that ends after the key; the last one if all end before."""
     # Only the last range may have no stop.
     return bisect_right(ranges, key, hi=len(ranges) - 1, key=operator.itemgetter(1))

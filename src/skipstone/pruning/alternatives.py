@@ -22,7 +22,7 @@ import numpy as np
 
 from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import And, Column, Expr, Or, columns_of
-from skipstone.pruning.context import Context, Parts
+from skipstone.pruning.filter_context import FilterContext, Parts
 from skipstone.pruning.masks import Mask, both, either
 from skipstone.pruning.reasons import Code
 from skipstone.pruning.ruled_out import RuledOut
@@ -46,19 +46,19 @@ class Alternatives:
     _more: bool = False
     """Whether this round left out anything that the next one would look at."""
 
-    def judge(self, top: Context) -> Iterator[RuledOut]:
+    def judge(self, top: FilterContext) -> Iterator[RuledOut]:
         """What the ORs of a filter rule out, first by themselves and then in ever more context."""
         ors = self._worthwhile(top.fresh)
         for part in ors:
             yield RuledOut(self._or_alone(part), Code.COMBINED, None, part)
         for depth in range(1, DEPTH + 1):
             self._more = False
-            for place, part in enumerate(ors):
+            for index, part in enumerate(ors):
                 if self.rules.budget.left == 0:
                     self.curtailed[part] = None
                     continue
                 self.rules.budget.refused = False
-                mask = self._every_branch(part, top, ors[place + 1 :], depth)
+                mask = self._every_branch(part, top, ors[index + 1 :], depth)
                 if self.rules.budget.refused:
                     self.curtailed[part] = None
                 yield RuledOut(mask, Code.COMBINED, None, part)
@@ -81,14 +81,14 @@ class Alternatives:
     def alone(self, branch: Expr) -> Mask:
         """Where a branch cannot hold, whatever holds beside it."""
         if (known := self._alone.get(branch)) is None:
-            context = Context(_conjuncts(branch))
+            context = FilterContext(_conjuncts(branch))
             known = self._by_rules(context, features=False)
             for part in self._worthwhile(context.fresh):
                 known = either(known, self._or_alone(part))
             self._alone[branch] = known
         return known
 
-    def _by_rules(self, context: Context, *, features: bool = True) -> Mask:
+    def _by_rules(self, context: FilterContext, *, features: bool = True) -> Mask:
         mask: Mask = False
         for part in context.fresh:
             for found in self.rules.atom(part):
@@ -97,7 +97,7 @@ class Alternatives:
             mask = either(mask, found.cannot_match)
         return mask
 
-    def _every_branch(self, part: Or, context: Context, later: tuple[Or, ...], depth: int) -> Mask:
+    def _every_branch(self, part: Or, context: FilterContext, later: tuple[Or, ...], depth: int) -> Mask:
         """Where no branch can hold together with what holds around the OR."""
         mask: Mask = True
         for branch in part.args:
@@ -106,12 +106,12 @@ class Alternatives:
                 return False
         return mask
 
-    def _branch(self, branch: Expr, context: Context, later: tuple[Or, ...], depth: int) -> Mask:
+    def _branch(self, branch: Expr, context: FilterContext, later: tuple[Or, ...], depth: int) -> Mask:
         fresh = _conjuncts(branch)
         mask = self.alone(branch)
         if np.all(mask) or not self.rules.budget.take(self._steps(fresh)):
             return mask
-        inner = Context(fresh, context, set(context.served))
+        inner = FilterContext(fresh, context, set(context.served))
         mask = either(mask, self._by_rules(inner))
         nested = self._worthwhile(fresh)
         if depth == 1:
@@ -121,10 +121,10 @@ class Alternatives:
             return mask
         near, far = self._near(inner.new_columns, later)
         ors = (*nested, *near)
-        for place, part in enumerate(ors):
+        for index, part in enumerate(ors):
             if np.all(mask):
                 break
-            mask = either(mask, self._every_branch(part, inner, (*ors[place + 1 :], *far), depth - 1))
+            mask = either(mask, self._every_branch(part, inner, (*ors[index + 1 :], *far), depth - 1))
         return mask
 
     def _steps(self, fresh: Parts) -> int:
@@ -135,8 +135,8 @@ class Alternatives:
     ) -> tuple[tuple[Or, ...], tuple[Or, ...]]:
         """The ORs that have something in common with a branch, and the others."""
         blocks = self.rules.scope.blocks
-        within = {place for column in columns for place in blocks.feature_places.get(column, ())}
-        reach = columns.union(*(blocks.feature_columns[place] for place in within))
+        within = {index for column in columns for index in blocks.feature_indices.get(column, ())}
+        reach = columns.union(*(blocks.feature_columns[index] for index in within))
         near = tuple(part for part in later if not reach.isdisjoint(self._columns_of(part)))
         return near, tuple(part for part in later if reach.isdisjoint(self._columns_of(part)))
 

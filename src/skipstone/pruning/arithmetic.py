@@ -21,7 +21,7 @@ from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, Numbers
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.masks import Flags, Mask, both, compact, either, negated
 
-__all__ = ["ARITHMETIC", "checked", "exact_product", "settle", "sides"]
+__all__ = ["ARITHMETIC", "bounds_within", "checked", "exact_product", "sides"]
 
 _SAFE = 1 << 62
 _INTEGRAL = (Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG)
@@ -40,7 +40,7 @@ def sides(bounds: Bounds, limits: tuple[int, int]) -> Sides | None:
     return np.maximum(low, limits[0]), np.minimum(high, limits[1])
 
 
-def settle(low: Numbers, high: Numbers, sure: Flags, limits: tuple[int, int], *args: Bounds) -> Bounds:
+def bounds_within(low: Numbers, high: Numbers, sure: Flags, limits: tuple[int, int], *args: Bounds) -> Bounds:
     """Bounds where the result is sure to lie within the limits, unknown and maybe NULL elsewhere."""
     sure = sure & (low >= limits[0]) & (high <= limits[1])
     null: Mask = negated(np.asarray(sure)) if not np.all(sure) else False
@@ -106,8 +106,8 @@ def _integral(op: str, type: Type, left: Bounds, right: Bounds) -> Bounds | None
         # -b may leave 64 bits where a - b does not; such blocks become unknown, which is sound.
         b, fits = (-b[1], -b[0]), np.asarray(b[0] > MIN)
         low, high, fine = checked("add", a, b)
-        return settle(low, high, fine & fits, limits, left, right)
-    return settle(*checked(op, a, b), limits, left, right)
+        return bounds_within(low, high, fine & fits, limits, left, right)
+    return bounds_within(*checked(op, a, b), limits, left, right)
 
 
 def _decimal(op: str, type: Type, types: list[Type], args: tuple[Bounds, ...]) -> Bounds | None:
@@ -134,7 +134,7 @@ def _decimal(op: str, type: Type, types: list[Type], args: tuple[Bounds, ...]) -
     if op == "subtract":
         scaled[1] = -scaled[1][1], -scaled[1][0]
     low, high, exact = checked("add" if op == "subtract" else op, *scaled)
-    return settle(low, high, fine & exact, limits, *args)
+    return bounds_within(low, high, fine & exact, limits, *args)
 
 
 def _floating(op: str, type: Type, left: Bounds, right: Bounds) -> Bounds | None:
@@ -180,7 +180,7 @@ def _unary(call: Call, args: tuple[Bounds, ...]) -> Bounds | None:
     fine = np.asarray((both_sides[0] > limits[0]) & (both_sides[1] < MAX))
     if call.type.kind is Kind.DECIMAL:
         fine = np.asarray((both_sides[0] >= limits[0]) & (both_sides[1] <= limits[1]))
-    return settle(*_turned(call.name, *both_sides), fine, limits, arg)
+    return bounds_within(*_turned(call.name, *both_sides), fine, limits, arg)
 
 
 def _turned(name: str, low: Numbers, high: Numbers) -> Sides:

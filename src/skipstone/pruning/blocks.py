@@ -100,13 +100,13 @@ class BlockSet:
         return tuple(columns_of(feature.predicate) for feature in self.features)
 
     @cached_property
-    def feature_places(self) -> Mapping[Column, tuple[int, ...]]:
-        """The places of the features that read a column."""
+    def feature_indices(self) -> Mapping[Column, tuple[int, ...]]:
+        """The indices of the features that read a column."""
         found: dict[Column, list[int]] = {}
-        for place, columns in enumerate(self.feature_columns):
+        for index, columns in enumerate(self.feature_columns):
             for column in columns:
-                found.setdefault(column, []).append(place)
-        return {column: tuple(places) for column, places in found.items()}
+                found.setdefault(column, []).append(index)
+        return {column: tuple(indices) for column, indices in found.items()}
 
     @cached_property
     def paths(self) -> frozenset[tuple[str, ...]]:
@@ -124,12 +124,12 @@ class BlockSet:
         )
 
     @cached_property
-    def value_places(self) -> Mapping[frozenset[Column], tuple[int, ...]]:
-        """The places of the value sets by the columns that they are about."""
+    def value_set_indices(self) -> Mapping[frozenset[Column], tuple[int, ...]]:
+        """The indices of the value sets by the columns that they are about."""
         found: dict[frozenset[Column], tuple[int, ...]] = {}
-        for place, key in enumerate(self.value_keys):
+        for index, key in enumerate(self.value_keys):
             columns = columns_of(key)
-            found[columns] = (*found.get(columns, ()), place)
+            found[columns] = (*found.get(columns, ()), index)
         return found
 
     @cached_property
@@ -139,5 +139,5 @@ class BlockSet:
 
     @cached_property
     def derived(self) -> dict[object, object]:
-        """A place for what readers of these blocks compute once and use for every query."""
+        """A cache for what readers of these blocks compute once and use for every query."""
         return {}

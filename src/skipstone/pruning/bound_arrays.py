@@ -64,9 +64,9 @@ class TextBounds:
         """The texts, one per block; a single one if all are the same."""
         return self.stored if self.index is None else self.stored.take(pa.array(self.index))
 
-    def some(self, places: npt.NDArray[np.intp]) -> pa.Array:
-        """The texts at these places."""
-        return self.stored.take(pa.array(places if self.index is None else self.index[places]))
+    def some(self, indices: npt.NDArray[np.intp]) -> pa.Array:
+        """The texts at these indices."""
+        return self.stored.take(pa.array(indices if self.index is None else self.index[indices]))
 
 
 BoundArray = Numbers | TextBounds | None
@@ -123,9 +123,9 @@ def _text_keys(bounds: pa.Array, *, upper: bool) -> npt.NDArray[np.uint64]:
     start, length = offsets[:-1], np.diff(offsets)
     chars = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
     keys = np.zeros(len(texts), np.uint64)
-    for place in range(_KEY_BYTES):
-        at = np.minimum(start + place, len(chars) - 1)
-        keys = (keys << np.uint64(8)) | np.where(length > place, chars[at], 0).astype(np.uint64)
+    for index in range(_KEY_BYTES):
+        at = np.minimum(start + index, len(chars) - 1)
+        keys = (keys << np.uint64(8)) | np.where(length > index, chars[at], 0).astype(np.uint64)
     if upper and bounds.null_count:
         keys[bounds.is_null().to_numpy(zero_copy_only=False)] = np.iinfo(np.uint64).max
     return keys

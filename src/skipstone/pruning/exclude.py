@@ -69,7 +69,7 @@ def _between(ranges: Ranges, low: Numbers, high: Numbers) -> Flags:
 
 
 def _stops_passed(stops: Numbers, low: Numbers) -> Numbers:
-    """How many stops are not greater than the lower bound: the place of the first range that may matter."""
+    """How many stops are not greater than the lower bound: the index of the first range that may matter."""
     if len(stops) > _FEW_RANGES:
         return np.asarray(np.searchsorted(stops, low, side="right"))
     passed = np.zeros(low.shape, np.int8)

@@ -153,9 +153,9 @@ def _choice(call: Call, args: tuple[Bounds, ...]) -> Bounds | None:
     """``if`` and ``case_when``: one of the results, or NULL where there is no ELSE."""
     pairs, rest = divmod(len(args), 2)
     chosen = [2 * pair + 1 for pair in range(pairs)] + [len(args) - 1] * rest
-    if not _same_type(call, tuple(call.args[place] for place in chosen)):
+    if not _same_type(call, tuple(call.args[index] for index in chosen)):
         return None
-    found = hull([args[place] for place in chosen])
+    found = hull([args[index] for index in chosen])
     return found if rest else Bounds(found.low, found.high, True, found.nan, found.value)
 
 

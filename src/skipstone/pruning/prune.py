@@ -41,7 +41,7 @@ from skipstone.predicate.types import BOOLEAN
 from skipstone.pruning.alternatives import Alternatives
 from skipstone.pruning.blocks import BlockSet
 from skipstone.pruning.budget import Budget
-from skipstone.pruning.context import Context
+from skipstone.pruning.filter_context import FilterContext
 from skipstone.pruning.masks import spread
 from skipstone.pruning.reasons import MIGHT_MATCH, Answer, Code, PruneResult, Reason, reason
 from skipstone.pruning.ruled_out import RuledOut
@@ -72,7 +72,7 @@ def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> Prune
     ledger.record(found for part in cheap for found in ledger.rules.atom(part))
     for part in sorted(others, key=_ranges):
         ledger.record(ledger.survivors().atom(part))
-    top, rules = Context(usable), ledger.survivors()
+    top, rules = FilterContext(usable), ledger.survivors()
     ledger.record(rules.together(top))
     alternatives = Alternatives(ledger.survivors())
     ledger.record(alternatives.judge(top))
@@ -140,7 +140,7 @@ class _Ledger:
 
 
 def _first(ruled_out: list[RuledOut], size: int, start: int) -> npt.NDArray[np.int16]:
-    """Per block ``start`` plus the place of the first that rules it out; 0 for none.
+    """Per block ``start`` plus the index of the first that rules it out; 0 for none.
 
     The greatest of the scores counted from behind is found without a branch per block, which makes
     this several times faster than assigning under a mask.
@@ -148,8 +148,8 @@ def _first(ruled_out: list[RuledOut], size: int, start: int) -> npt.NDArray[np.i
     last = start + len(ruled_out)
     best = np.zeros(size, np.int16)
     score = np.empty(size, np.int16)
-    for place, found in enumerate(ruled_out):
-        np.multiply(spread(found.cannot_match, size), np.int16(len(ruled_out) - place), out=score)
+    for index, found in enumerate(ruled_out):
+        np.multiply(spread(found.cannot_match, size), np.int16(len(ruled_out) - index), out=score)
         np.maximum(best, score, out=best)
     hit = best != 0
     np.subtract(np.int16(last), best, out=best)

@@ -42,15 +42,15 @@ def read_reasons(read: ReadFiles, blocks: BlockSet, result: PruneResult) -> tupl
     """For every condition the files that it could not rule out, most files first for each."""
     found = []
     for why in why_read(read.filter, blocks, result, read.files, read.partitions):
-        places = np.flatnonzero(why.blocks)
+        indices = np.flatnonzero(why.blocks)
         found.append(
             ReadReason(
                 predicate=to_sql(why.predicate),
                 code=why.code,
                 sentence=why.sentence,
-                files=len(places),
-                rows=int(np.maximum(blocks.rows[places], 0).sum()),
-                bytes=int(read.sizes[places].sum()),
+                files=len(indices),
+                rows=int(np.maximum(blocks.rows[indices], 0).sum()),
+                bytes=int(read.sizes[indices].sum()),
                 remedy=_remedy(why, read),
             )
         )

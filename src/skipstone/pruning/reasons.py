@@ -79,7 +79,7 @@ MIGHT_MATCH = Reason(Code.ROWS_MIGHT_MATCH, "rows might match", Literal(True, BO
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PruneResult:
-    """``reason`` holds, per block, a place in ``reasons``; 0 means that the block must be read."""
+    """``reason`` holds, per block, an index in ``reasons``; 0 means that the block must be read."""
 
     skip: npt.NDArray[np.bool_]
     reason: npt.NDArray[np.int16]

@@ -141,7 +141,7 @@ class Explanation(Viewed):
         )
         return View(
             f"{count(len(self.scans), 'scan')}, {read:,} of {count(total, 'file')} read",
-            grids=tuple(Grid(scan.root, (), tuple(_facts(scan))) for scan in self.scans),
+            grids=tuple(Grid(scan.root, (), tuple(_details(scan))) for scan in self.scans),
         )
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ class Explanation(Viewed):
         return {"scans": [asdict(scan) for scan in self.scans]}
 
 
-def _facts(scan: ScanReport) -> Iterator[tuple[Cell, ...]]:
+def _details(scan: ScanReport) -> Iterator[tuple[Cell, ...]]:
     yield "filter", scan.filter
     files = f"{scan.files_read:,} of {scan.files_total:,}"
     yield "files read", Share(scan.files_read, scan.files_total, files)
@@ -168,18 +168,18 @@ def _facts(scan: ScanReport) -> Iterator[tuple[Cell, ...]]:
 
 def skip_reasons(result: PruneResult, skipped: Flags, rows: Counts, sizes: Counts) -> tuple[SkipReason, ...]:
     """The skipped files by reason, most files first; ``rows`` and ``sizes`` (bytes) are of all files."""
-    places = np.flatnonzero(skipped)
-    numbers, inverse = np.unique(result.reason[places], return_inverse=True)
-    rows, sizes = rows[places], sizes[places]
+    indices = np.flatnonzero(skipped)
+    numbers, inverse = np.unique(result.reason[indices], return_inverse=True)
+    rows, sizes = rows[indices], sizes[indices]
     found = [
         SkipReason(
             code=result.reasons[number].code.name,
             sentence=result.reasons[number].sentence,
-            files=int((inverse == place).sum()),
-            rows=int(rows[inverse == place].sum()),
-            bytes=int(sizes[inverse == place].sum()),
+            files=int((inverse == index).sum()),
+            rows=int(rows[inverse == index].sum()),
+            bytes=int(sizes[inverse == index].sum()),
         )
-        for place, number in enumerate(numbers)
+        for index, number in enumerate(numbers)
     ]
     return tuple(sorted(found, key=lambda reason: (-reason.files, reason.sentence)))
 

@@ -33,8 +33,8 @@ from skipstone.predicate.normalize import TRUE
 from skipstone.predicate.nullness import not_null
 from skipstone.pruning.blocks import ValueSets, Words
 from skipstone.pruning.budget import Budget
-from skipstone.pruning.context import Context
 from skipstone.pruning.exclude import cannot_match, pair_cannot_match
+from skipstone.pruning.filter_context import FilterContext
 from skipstone.pruning.masks import Mask, either, negated
 from skipstone.pruning.reasons import Code
 from skipstone.pruning.ruled_out import RuledOut, atom
@@ -63,10 +63,10 @@ class Rules:
     _members: dict[tuple[Expr, Expr], tuple[Words, bool]] = field(default_factory=dict)
     _sets: dict[Expr, ValueSets] = field(default_factory=dict)
     _sets_met: dict[tuple[int, int], tuple[Words, bool]] = field(default_factory=dict)
-    _contexts: list[Context] = field(default_factory=list)
+    _contexts: list[FilterContext] = field(default_factory=list)
     """Held so that no other context gets the id of one that is remembered."""
 
-    def together(self, context: Context, *, features: bool = True) -> Iterator[RuledOut]:
+    def together(self, context: FilterContext, *, features: bool = True) -> Iterator[RuledOut]:
         """What more the fresh conjuncts rule out together, and with those outside."""
         yield from self._meets(context)
         yield from self._value_sets(context)
@@ -103,7 +103,7 @@ class Rules:
             mask = pair_cannot_match(op, self.scope.bounds(left), self.scope.bounds(right))
             yield RuledOut(mask, Code.MIN_MAX, None, part)
 
-    def _meets(self, context: Context) -> Iterator[RuledOut]:
+    def _meets(self, context: FilterContext) -> Iterator[RuledOut]:
         """All atoms over one expression at once, where that says more than one by one."""
         for expr, own in context.atoms.items():
             met = context.met(expr)
@@ -115,34 +115,34 @@ class Rules:
                 mask = cannot_match(met, self.scope.bounds(expr))
                 yield RuledOut(mask, Code.COMBINED, expr, _all(_named(context, expr)))
 
-    def _value_sets(self, context: Context) -> Iterator[RuledOut]:
-        for place in sorted({place for part in context.fresh for place in self._keys(part)}):
-            key = self.scope.blocks.value_keys[place]
-            words, null_holds = self._members_of(context, place)
+    def _value_sets(self, context: FilterContext) -> Iterator[RuledOut]:
+        for index in sorted({index for part in context.fresh for index in self._keys(part)}):
+            key = self.scope.blocks.value_keys[index]
+            words, null_holds = self._members_of(context, index)
             mask = without_member(self._narrow(key), words, null_holds, self.scope.bounds(key).null)
-            about = [part for part in context.fresh if place in self._keys(part)]
+            about = [part for part in context.fresh if index in self._keys(part)]
             yield RuledOut(mask, Code.VALUE_SET, key, _all(about))
 
-    def _members_of(self, context: Context, place: int) -> tuple[Words, bool]:
+    def _members_of(self, context: FilterContext, index: int) -> tuple[Words, bool]:
         """The values of a dictionary that satisfy all conjuncts that are only about it; whether NULL does."""
-        if (known := self._sets_met.get((id(context), place))) is None:
-            key = self.scope.blocks.value_keys[place]
-            found = [self._satisfied(part, key) for part in context.fresh if place in self._keys(part)]
+        if (known := self._sets_met.get((id(context), index))) is None:
+            key = self.scope.blocks.value_keys[index]
+            found = [self._satisfied(part, key) for part in context.fresh if index in self._keys(part)]
             if context.outer is not None:
-                found.append(self._members_of(context.outer, place))
+                found.append(self._members_of(context.outer, index))
             if not found:
                 found.append(satisfied(TRUE, key, self._narrow(key).dictionary))
             known = reduce(np.bitwise_and, (words for words, _ in found)), all(null for _, null in found)
-            self._sets_met[id(context), place] = known
+            self._sets_met[id(context), index] = known
             self._contexts.append(context)
         return known
 
     def _keys(self, part: Expr) -> list[int]:
-        """The places of the value sets that the predicate is only about."""
+        """The indices of the value sets that the predicate is only about."""
         if (known := self._about.get(part)) is None:
             blocks = self.scope.blocks
-            candidates = blocks.value_places.get(columns_of(part), ())
-            known = [place for place in candidates if only_about(part, blocks.value_keys[place])]
+            candidates = blocks.value_set_indices.get(columns_of(part), ())
+            known = [index for index in candidates if only_about(part, blocks.value_keys[index])]
             self._about[part] = known
         return known
 
@@ -160,29 +160,31 @@ class Rules:
             self._sets[key] = ValueSets(sets.dictionary, words, known)
         return self._sets[key]
 
-    def _features(self, context: Context) -> Iterator[RuledOut]:
+    def _features(self, context: FilterContext) -> Iterator[RuledOut]:
         """Features that the conjunction implies: a block without one has no row to offer."""
         blocks = self.scope.blocks
-        hits = [place for place in self._candidates(context) if self._follows(context, place)]
+        hits = [index for index in self._candidates(context) if self._follows(context, index)]
         context.served.update(hits)
         self.implied.update(hits)
-        for place in hits[:_NAMED_FEATURES]:
-            feature = blocks.features[place]
-            yield RuledOut(self._absent([place]), Code.FEATURE, None, feature.predicate, feature.text)
+        for index in hits[:_NAMED_FEATURES]:
+            feature = blocks.features[index]
+            yield RuledOut(self._absent([index]), Code.FEATURE, None, feature.predicate, feature.text)
         if rest := hits[_NAMED_FEATURES:]:
             yield RuledOut(self._absent(rest), Code.FEATURE, None, _all(context.fresh), f"{len(rest)} others")
 
-    def _candidates(self, context: Context) -> list[int]:
+    def _candidates(self, context: FilterContext) -> list[int]:
         """The features that read a column of a fresh conjunct, and none that no conjunct reads."""
         blocks = self.scope.blocks
-        places = {place for column in context.new_columns for place in blocks.feature_places.get(column, ())}
-        new = sorted(places - context.served)
-        return [place for place in new if blocks.feature_columns[place] <= context.columns]
+        indices = {
+            index for column in context.new_columns for index in blocks.feature_indices.get(column, ())
+        }
+        new = sorted(indices - context.served)
+        return [index for index in new if blocks.feature_columns[index] <= context.columns]
 
-    def _follows(self, context: Context, place: int) -> bool:
+    def _follows(self, context: FilterContext, index: int) -> bool:
         """Whether the conjunction implies a feature, as far as the budget lets us see."""
         blocks = self.scope.blocks
-        needed, feature = blocks.feature_columns[place], blocks.features[place].predicate
+        needed, feature = blocks.feature_columns[index], blocks.features[index].predicate
         about = context.about(needed)
         ors = [part for part in about if isinstance(part, Or)]
         # At the top this is linear in the features. Everything else is a product of two numbers.
@@ -194,16 +196,16 @@ class Rules:
         self.curtailed.update(dict.fromkeys(ors))
         return False
 
-    def _absent(self, places: list[int]) -> Mask:
+    def _absent(self, indices: list[int]) -> Mask:
         """Where one of the features is known to be absent."""
         mask: Mask = False
-        for word in {place // 64 for place in places}:
-            bits = np.uint64(sum(1 << place % 64 for place in places if place // 64 == word))
+        for word in {index // 64 for index in indices}:
+            bits = np.uint64(sum(1 << index % 64 for index in indices if index // 64 == word))
             mask = either(mask, (self.scope.narrow(self.scope.blocks.absent[word]) & bits) != 0)
         return mask
 
 
-def _named(context: Context, expr: Expr) -> Sequence[Expr]:
+def _named(context: FilterContext, expr: Expr) -> Sequence[Expr]:
     """The atoms about an expression, for a reason; reasons are only given at the top."""
     return [part for part, _ in context.atoms[expr]]
 

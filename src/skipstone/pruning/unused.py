@@ -39,7 +39,7 @@ def unused_predicates(
     """The conjuncts that served for no block; ``implied`` are the features that the filter implies."""
     # What is known is the same for no blocks at all, and costs nothing there.
     scope = Scope(blocks, np.empty(0, np.intp))
-    served = frozenset[Column]().union(*(blocks.feature_columns[place] for place in implied))
+    served = frozenset[Column]().union(*(blocks.feature_columns[index] for index in implied))
     found = []
     for part in parts:
         if isinstance(part, Literal) or columns_of(part) & served:

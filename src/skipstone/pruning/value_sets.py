@@ -40,9 +40,9 @@ def only_about(predicate: Expr, key: Expr) -> bool:
 def satisfied(predicate: Expr, key: Expr, dictionary: Sequence[Value]) -> tuple[Words, bool]:
     """The dictionary's values for which the predicate may be true, as words, and whether NULL may."""
     words = np.zeros((len(dictionary) + 63) // 64, np.uint64)
-    for place, value in enumerate(dictionary):
+    for index, value in enumerate(dictionary):
         if _may_hold(predicate, key, value):
-            words[place // 64] |= np.uint64(1 << (place % 64))
+            words[index // 64] |= np.uint64(1 << (index % 64))
     return words, _may_hold(predicate, key, None)
 
 
@@ -58,7 +58,7 @@ def without_member(sets: ValueSets, mask: Words, null_holds: bool, may_be_null: 
     if null_holds and may_be_null is True:
         return False
     free: Flags = sets.known.copy()
-    for place, word in enumerate(mask):
+    for index, word in enumerate(mask):
         if word:
-            free &= (sets.words[:, place] & word) == 0
+            free &= (sets.words[:, index] & word) == 0
     return free & negated(may_be_null) if null_holds else free

@@ -72,22 +72,22 @@ def why_read(
 
     Conditions on nothing but partition columns have done their work: every file that is left satisfies them.
     """
-    places = np.flatnonzero(read)
-    if not len(places):
+    indices = np.flatnonzero(read)
+    if not len(indices):
         return []
     parts = conjuncts(within_limits(filter))
     shown = without_inferred(And(parts)) if len(parts) > 1 else None
     named = parts if shown is None else shown.args if isinstance(shown, And) else (shown,)
     unused = {each.predicate: each for each in result.unused if each.code is not UnusedCode.BUDGET}
-    judge = _Judge(Scope(blocks, places))
+    judge = _Judge(Scope(blocks, indices))
     found = []
     for part in named:
         if on_partitions(part, partitions):
             continue
-        whys = [_not_used(unused[part], len(places))] if part in unused else judge.reasons(part)
+        whys = [_not_used(unused[part], len(indices))] if part in unused else judge.reasons(part)
         for why in whys:
             mask = np.zeros(len(blocks), np.bool_)
-            mask[places] = why.blocks
+            mask[indices] = why.blocks
             if mask.any():
                 found.append(replace(why, blocks=mask))
     return found
@@ -146,8 +146,8 @@ class _Judge:
             union = np.bitwise_or.reduce(held[known], axis=0) & words if known.any() else words & np.uint64(0)
             values = [
                 readable(Literal(value, self.scope.blocks.statistics[key].type))
-                for place, value in enumerate(sets.dictionary)
-                if int(union[place // 64]) >> (place % 64) & 1
+                for index, value in enumerate(sets.dictionary)
+                if int(union[index // 64]) >> (index % 64) & 1
             ]
             values += ["NULL"] * (null and not values)
             if not values:

@@ -13,7 +13,7 @@ import numpy as np
 
 from skipstone.predicate.expr import Call, type_of
 from skipstone.predicate.types import Kind, Type
-from skipstone.pruning.arithmetic import exact_product, settle, sides
+from skipstone.pruning.arithmetic import bounds_within, exact_product, sides
 from skipstone.pruning.bound_arrays import MAX, MIN, BoundArray, Numbers
 from skipstone.pruning.bounds import Bounds
 from skipstone.pruning.masks import both, negated
@@ -97,7 +97,7 @@ def _scaled(arg: Bounds, shift: int, limits: tuple[int, int] | None, target: Typ
     (low, fine), (high, fine_too) = (exact_product(side, 10**shift) for side in both_sides)
     known = (both_sides[0] > MIN) & (both_sides[1] < MAX)
     most = min(10**target.precision - 1, MAX - 1)
-    return settle(low, high, fine & fine_too & known, (-most, most), arg)
+    return bounds_within(low, high, fine & fine_too & known, (-most, most), arg)
 
 
 def _decimal_to_double(arg: Bounds, scale: int) -> Bounds | None:
@@ -117,7 +117,7 @@ def _date_to_timestamp(arg: Bounds) -> Bounds | None:
     if both_sides is None:
         return None
     (low, fine), (high, fine_too) = (exact_product(side, _DAY_MICROSECONDS) for side in both_sides)
-    return settle(low, high, fine & fine_too, (MIN + 1, MAX - 1), arg)
+    return bounds_within(low, high, fine & fine_too, (MIN + 1, MAX - 1), arg)
 
 
 def round_bounds(call: Call, args: tuple[Bounds, ...]) -> Bounds | None:
@@ -142,7 +142,7 @@ def _whole_double(name: str, arg: Bounds) -> Bounds | None:
     # NaN becomes 0, wherever the bounds of the other values lie.
     fine = np.asarray(both(np.asarray((low > -(2.0**53)) & (high < 2.0**53)), negated(arg.nan)))
     down, up = (np.where(fine, rounding(side), 0.0).astype(np.int64) for side in (low, high))
-    return settle(down, up, fine, (MIN + 1, MAX - 1), arg)
+    return bounds_within(down, up, fine, (MIN + 1, MAX - 1), arg)
 
 
 def _whole_decimal(name: str, arg: Bounds, scale: int, target: Type) -> Bounds | None:
@@ -153,4 +153,4 @@ def _whole_decimal(name: str, arg: Bounds, scale: int, target: Type) -> Bounds |
     fine = (both_sides[0] > MIN) & (both_sides[1] < MAX)
     low, high = (side // unit if name == "floor" else -(-side // unit) for side in both_sides)
     most = min(10**target.precision - 1, MAX - 1)
-    return settle(np.asarray(low), np.asarray(high), np.asarray(fine), (-most, most), arg)
+    return bounds_within(np.asarray(low), np.asarray(high), np.asarray(fine), (-most, most), arg)

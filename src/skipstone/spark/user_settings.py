@@ -75,8 +75,8 @@ def insisting_on(settings: Mapping[str, str]) -> Iterator[None]:
         return
     arguments = _arguments(os.environ)
     # What stands after the application is meant for it.
-    place = arguments.index(_SHELL) if _SHELL in arguments else len(arguments)
-    user, rest = arguments[:place], arguments[place:] or [_SHELL]
+    index = arguments.index(_SHELL) if _SHELL in arguments else len(arguments)
+    user, rest = arguments[:index], arguments[index:] or [_SHELL]
     used = {option for option, _ in _pairs(user)}
     ours = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
     for option, key in _OPTIONS.items():
@@ -141,14 +141,14 @@ def _arguments(environ: Mapping[str, str]) -> list[str]:
 
 def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Options with what follows them, after a space or an equals sign."""
-    for place, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         option, equals, value = argument.partition("=")
         if not option.startswith("-"):
             continue
         if equals:
             yield option, value
-        elif place + 1 < len(arguments):
-            yield option, arguments[place + 1]
+        elif index + 1 < len(arguments):
+            yield option, arguments[index + 1]
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str | None:

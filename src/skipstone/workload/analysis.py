@@ -106,7 +106,7 @@ def analyze(
     mined = mine(augmented.has, sets.weights, threshold, MOST_SETS)
     elimination = eliminate(mined, sets.weights, threshold)
     chosen = elimination.ranked[:num_features]
-    features = tuple(_feature(sets, augmented, mined, place, elimination.gain[place]) for place in chosen)
+    features = tuple(_feature(sets, augmented, mined, index, elimination.gain[index]) for index in chosen)
     candidates = Candidates(sets, augmented, mined, elimination)
     dropped, dropped_count = explain_dropped(candidates, threshold, num_features)
     return Analysis(
@@ -126,16 +126,16 @@ def analyze(
 
 
 def _feature(
-    sets: QueryPredicates, augmented: Augmented, mined: Mined, place: int, gain: float
+    sets: QueryPredicates, augmented: Augmented, mined: Mined, index: int, gain: float
 ) -> MinedFeature:
-    items = augmented.strictest(mined.sets[place])
+    items = augmented.strictest(mined.sets[index])
     predicates = tuple(sets.predicates[item] for item in items)
-    subsumed = mined.queries[place]
+    subsumed = mined.queries[index]
     entries = np.flatnonzero((sets.query_of >= 0) & subsumed[sets.query_of]) if len(subsumed) else ()
     return MinedFeature(
         predicates,
         normalize_filter(And(predicates)) if len(predicates) > 1 else predicates[0],
-        float(mined.support[place]),
+        float(mined.support[index]),
         float(gain),
         tuple(int(entry) for entry in entries),
     )

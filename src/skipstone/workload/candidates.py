@@ -115,14 +115,14 @@ def z_candidates(
     sets: QueryPredicates, theta: int = THETA
 ) -> tuple[tuple[ZCandidate, ...], tuple[NotChosen, ...]]:
     """P1 and P2: expressions with enough comparison points, the most frequent first; and the others."""
-    places: dict[Expr, list[int]] = {}
+    indices: dict[Expr, list[int]] = {}
     points: dict[Expr, set[object]] = {}
-    for place, predicate in enumerate(sets.predicates):
+    for index, predicate in enumerate(sets.predicates):
         if (found := compared(predicate)) is not None:
-            places.setdefault(found[0], []).append(place)
+            indices.setdefault(found[0], []).append(index)
             points.setdefault(found[0], set()).update(found[1])
     kept, dropped = [], []
-    for expr, mine in places.items():
+    for expr, mine in indices.items():
         frequency, count = float(sets.weights[sets.own[:, mine].any(axis=1)].sum()), len(points[expr])
         if count >= theta:
             kept.append(ZCandidate(expr, frequency, count))

@@ -147,7 +147,7 @@ def traverse(edges: Bits, frequency: Sequence[float], most: int) -> Traversal:
     left = edges.copy()
     primary: list[int] = []
     correlated: dict[int, int] = {}
-    for vertex in sorted(range(len(frequency)), key=lambda place: (-frequency[place], place)):
+    for vertex in sorted(range(len(frequency)), key=lambda index: (-frequency[index], index)):
         if len(primary) == most:
             break
         if vertex in correlated:
@@ -157,5 +157,5 @@ def traverse(edges: Bits, frequency: Sequence[float], most: int) -> Traversal:
         left[vertex, near] = left[near, vertex] = False
         left[np.ix_(near, near)] = False
         correlated |= {int(other): vertex for other in near if not left[other].any()}
-    rest = (place for place in range(len(frequency)) if place not in primary and place not in correlated)
+    rest = (index for index in range(len(frequency)) if index not in primary and index not in correlated)
     return Traversal(tuple(primary), correlated, tuple(rest))

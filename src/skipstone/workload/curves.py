@@ -84,9 +84,9 @@ def _commonality(rows: Sequence[Sequence[int]], weights: Percent, predicates: in
 
 def _stability(rows: Sequence[Sequence[int]], weights: Percent) -> Curve:
     first: dict[int, int] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         for predicate in row:
-            first.setdefault(predicate, place)
+            first.setdefault(predicate, index)
     reached = np.array([min(first[predicate] for predicate in row) for row in rows], np.int64)
     by_query = _accumulated(reached, weights, len(rows))
     seen = np.concatenate(([0.0], np.cumsum(weights)))

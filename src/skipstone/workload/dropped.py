@@ -46,9 +46,9 @@ class Candidates:
     mined: Mined
     elimination: Elimination
 
-    def predicates(self, place: int) -> tuple[Expr, ...]:
+    def predicates(self, index: int) -> tuple[Expr, ...]:
         """Those of a frequent set, without the ones that another of them entails."""
-        strictest = self.augmented.strictest(self.mined.sets[place])
+        strictest = self.augmented.strictest(self.mined.sets[index])
         return tuple(self.sets.predicates[item] for item in strictest)
 
 
@@ -61,7 +61,7 @@ def explain_dropped(
     frequent = [s for s in np.flatnonzero(mined.support >= threshold).tolist() if s not in chosen]
     others = [*_refused(sets), *_rare(sets, candidates.augmented, threshold)]
     # Mined sets come by ascending support.
-    listed = [_frequent(candidates, place, threshold, num_features) for place in frequent[-MOST_DROPPED:]]
+    listed = [_frequent(candidates, index, threshold, num_features) for index in frequent[-MOST_DROPPED:]]
     best = sorted((*others, *listed), key=lambda dropped: -dropped.support)
     return tuple(best[:MOST_DROPPED]), len(others) + len(frequent)
 
@@ -83,10 +83,10 @@ def _rare(sets: QueryPredicates, augmented: Augmented, threshold: float) -> list
     ]
 
 
-def _frequent(candidates: Candidates, place: int, threshold: float, num_features: int) -> Dropped:
-    support = float(candidates.mined.support[place])
-    gain = float(candidates.elimination.gain[place])
-    if candidates.elimination.kept[place]:
+def _frequent(candidates: Candidates, index: int, threshold: float, num_features: int) -> Dropped:
+    support = float(candidates.mined.support[index])
+    gain = float(candidates.elimination.gain[index])
+    if candidates.elimination.kept[index]:
         code = "BEYOND_NUM_FEATURES"
         sentence = f"{num_features} features add more than its {gain:g} queries"
     else:
@@ -94,16 +94,16 @@ def _frequent(candidates: Candidates, place: int, threshold: float, num_features
         sentence = (
             f"stricter or earlier features subsume all but {gain:g} of its {support:g} queries, "
             f"and the threshold is {threshold:g}"
-        ) + _nearest(candidates, place)
-    return Dropped(candidates.predicates(place), support, gain, code, sentence)
+        ) + _nearest(candidates, index)
+    return Dropped(candidates.predicates(index), support, gain, code, sentence)
 
 
-def _nearest(candidates: Candidates, place: int) -> str:
+def _nearest(candidates: Candidates, index: int) -> str:
     """The kept set before this one that takes most of its queries."""
     mined = candidates.mined
-    kept = np.flatnonzero(candidates.elimination.kept[:place])
+    kept = np.flatnonzero(candidates.elimination.kept[:index])
     if not len(kept):
         return ""
-    taken = (mined.queries[kept] & mined.queries[place]) @ candidates.sets.weights
+    taken = (mined.queries[kept] & mined.queries[index]) @ candidates.sets.weights
     parts = candidates.predicates(int(kept[int(np.argmax(taken))]))
     return f"; most of them: {readable(And(parts) if len(parts) > 1 else parts[0])}"

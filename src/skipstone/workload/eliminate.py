@@ -41,11 +41,11 @@ def eliminate(mined: Mined, weights: npt.NDArray[np.float64], threshold: float) 
     covered = np.zeros(len(weights), np.bool_)
     gain = np.zeros(len(mined.sets))
     kept = np.zeros(len(mined.sets), np.bool_)
-    for place in np.flatnonzero(mined.support >= threshold):
-        added = mined.queries[place] & ~covered
-        gain[place] = weights[added].sum()
-        if added.any() and gain[place] >= threshold:
-            kept[place] = True
+    for index in np.flatnonzero(mined.support >= threshold):
+        added = mined.queries[index] & ~covered
+        gain[index] = weights[added].sum()
+        if added.any() and gain[index] >= threshold:
+            kept[index] = True
             covered |= added
     ranked = sorted(np.flatnonzero(kept).tolist(), key=lambda s: (-gain[s], -mined.support[s], s))
     return Elimination(gain, kept, tuple(ranked))

@@ -97,9 +97,9 @@ class _Source:
         skew = zipf if zipf is not None and self._type.kind not in _DATES else 0.0
         self._sums = list(accumulate((rank + 1) ** -skew for rank in range(size)))
         # The most asked part of a range may lie anywhere in it.
-        self._places = list(range(size))
+        self._indices = list(range(size))
         if skew and not column.values:
-            self._places.sort(key=lambda _: chance.random())
+            self._indices.sort(key=lambda _: chance.random())
 
     def predicate(self, chance: random.Random) -> str:
         if self._column.values:
@@ -108,8 +108,8 @@ class _Source:
 
     def _listed(self, chance: random.Random) -> str:
         wanted = 1 if _below(chance, 2) else 2 + _below(chance, _MOST_LISTED - 1)
-        places = sorted({self._place(chance) for _ in range(wanted)})
-        constants = [_sql(self._column.values[place]) for place in places]
+        indices = sorted({self._index(chance) for _ in range(wanted)})
+        constants = [_sql(self._column.values[index]) for index in indices]
         if len(constants) == 1:
             return f"{self._name} = {constants[0]}"
         return f"{self._name} IN ({', '.join(constants)})"
@@ -123,12 +123,12 @@ class _Source:
         return f"{self._name} BETWEEN {_sql(low)} AND {_sql(high)}"
 
     def _constant(self, chance: random.Random) -> Constant:
-        share = (self._place(chance) + chance.random()) / len(self._places)
+        share = (self._index(chance) + chance.random()) / len(self._indices)
         return _between(self._column.low, self._column.high, share, self._type)
 
-    def _place(self, chance: random.Random) -> int:
+    def _index(self, chance: random.Random) -> int:
         rank = bisect(self._sums, chance.random() * self._sums[-1])
-        return self._places[min(rank, len(self._places) - 1)]
+        return self._indices[min(rank, len(self._indices) - 1)]
 
 
 def _below(chance: random.Random, limit: int) -> int:

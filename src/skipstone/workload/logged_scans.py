@@ -57,7 +57,7 @@ __all__ = [
 REDACTED = "REDACTED"
 """The reason code of a conjunct whose literals are not in the log."""
 
-_HIDDEN = Literal("?", STRING)
+_REDACTED_VALUE = Literal("?", STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _shape(expr: Expr) -> Expr:
     """The expression with a question mark for every constant, map keys and patterns included."""
     match expr:
         case Literal():
-            return _HIDDEN
+            return _REDACTED_VALUE
         case Call("literal", (), type_):
             return Call("literal", (), type_, (("value", "?"),))
         case Opaque(code=code) if code != REDACTED:
@@ -192,7 +192,7 @@ def _shape(expr: Expr) -> Expr:
         case Comparison(op, left, right):
             return Comparison(op, _shape(left), _shape(right))
         case In(arg, values):
-            return In(_shape(arg), (_HIDDEN,) * len(values))
+            return In(_shape(arg), (_REDACTED_VALUE,) * len(values))
         case Like(arg):
             return Like(_shape(arg), "?")
         case Match(kind, arg):

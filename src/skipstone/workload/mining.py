@@ -72,9 +72,9 @@ def mine(has: Bits, weights: Floats, threshold: float, most_sets: int = MOST_SET
 
     ``has[q, p]`` tells whether query q has predicate p; queries without weight do not count.
     """
-    rows, place = np.unique(has[weights > 0], axis=0, return_inverse=True)
+    rows, row_of = np.unique(has[weights > 0], axis=0, return_inverse=True)
     # Multiples of 1/1024 have exact sums in any order, so that equal sets of queries have equal supports.
-    merged = np.ceil(np.bincount(place.ravel(), weights[weights > 0], len(rows)) * 1024.0) / 1024.0
+    merged = np.ceil(np.bincount(row_of.ravel(), weights[weights > 0], len(rows)) * 1024.0) / 1024.0
     reached = max(threshold, np.finfo(float).tiny)
     while (found := _search(rows, merged, reached, most_sets)) is None:
         reached = max(reached * 1.5, reached + 1.0)
@@ -87,8 +87,8 @@ def _ordered(found: set[tuple[int, ...]], has: Bits, weights: Floats, threshold:
     """By increasing generality: a stricter set has fewer queries, so ascending support is such an order."""
     sets = sorted(found)
     queries = np.zeros((len(sets), len(has)), np.bool_)
-    for place, items in enumerate(sets):
-        queries[place] = has[:, items].all(axis=1)
+    for index, items in enumerate(sets):
+        queries[index] = has[:, items].all(axis=1)
     support = queries @ weights
     order = sorted(range(len(sets)), key=lambda s: (support[s], -len(sets[s]), sets[s]))
     return Mined(tuple(sets[s] for s in order), queries[order], support[order], threshold)
@@ -129,9 +129,9 @@ def _children(exact: Floats, rows: Bits, threshold: float, node: _Node) -> list[
     # An item below i in the closure of P + i: the same set is found from that item.
     below = np.arange(len(node.items)) < tried[:, None]
     children = []
-    for place in np.flatnonzero(~(shared & below).any(axis=1)).tolist():
-        i = tried[place]
-        frequent = node.items[(support[place] >= threshold) & ~shared[place]]
-        closed = np.concatenate((node.closed, node.items[shared[place]]))
+    for index in np.flatnonzero(~(shared & below).any(axis=1)).tolist():
+        i = tried[index]
+        frequent = node.items[(support[index] >= threshold) & ~shared[index]]
+        closed = np.concatenate((node.closed, node.items[shared[index]]))
         children.append(_Node(node.queries[here[i] > 0], frequent, closed, int(node.items[i])))
     return children

@@ -3,7 +3,7 @@
 Every query keeps its SQL and its number in the log. A filter is a tree of ``{"and": [...]}`` and
 ``{"or": [...]}`` over simple predicates, each with ``column``, ``operator`` and ``value`` or ``values``, and
 its SQL. What is not so simple has its SQL, its operator and the columns that it reads; what is not
-understood has a reason code. ``features`` are the places of the features that subsume the query.
+understood has a reason code. ``features`` are the indices of the features that subsume the query.
 
 >>> from skipstone.predicate.types import INT
 >>> predicate_json(Comparison(">", Column(("x",), INT), Literal(7, INT)))
@@ -52,9 +52,9 @@ def parsed_workload_json(
     """The whole log; ``source`` is the name of the file that it came from."""
     features = analysis.features if analysis else ()
     subsuming: dict[int, list[int]] = {}
-    for place, feature in enumerate(features):
+    for index, feature in enumerate(features):
         for number in feature.queries:
-            subsuming.setdefault(number, []).append(place)
+            subsuming.setdefault(number, []).append(index)
     return {
         "version": _VERSION,
         "table": table,

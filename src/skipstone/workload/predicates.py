@@ -116,7 +116,7 @@ def query_predicates(entries: Sequence[LoggedFilter], leave_out: LeaveOut | None
     """The queries of a log as sets of predicates; equal queries are merged and their weights summed."""
     builder = _Builder(leave_out)
     query_of = np.array([builder.add(entry) for entry in entries], np.int64)
-    usable = {number: place for place, number in enumerate(sorted(builder.usable))}
+    usable = {number: index for index, number in enumerate(sorted(builder.usable))}
     own = np.zeros((len(builder.queries), len(usable)), np.bool_)
     for row, (conjunct_numbers, weaker) in enumerate(builder.queries):
         own[row, [usable[number] for number in (*conjunct_numbers, *weaker) if number in usable]] = True
@@ -139,7 +139,7 @@ class _Builder:
     def __init__(self, leave_out: LeaveOut | None) -> None:
         self._leave_out = leave_out
         self._numbers: dict[Expr, int] = {}
-        self._places: dict[tuple[int, ...], int] = {}
+        self._indices: dict[tuple[int, ...], int] = {}
         self._entailed: dict[tuple[int, int], bool] = {}
         self._weaker: dict[int, tuple[int, ...]] = {}
         self.known: list[Expr] = []
@@ -164,12 +164,12 @@ class _Builder:
         if not numbers:
             self.unfiltered += entry.weight
             return -1
-        place = self._places.setdefault(numbers, len(self.queries))
-        if place == len(self.queries):
+        index = self._indices.setdefault(numbers, len(self.queries))
+        if index == len(self.queries):
             self._add_query(numbers)
         self._note_left_out(numbers, entry.weight)
-        self.weights[place] += entry.weight
-        return place
+        self.weights[index] += entry.weight
+        return index
 
     def _add_query(self, numbers: tuple[int, ...]) -> None:
         weaker = tuple({derived: None for number in numbers for derived in self._derived(number)})

@@ -214,8 +214,8 @@ def _failed(status: object) -> str:
     >>> _failed("FAILED"), _failed({"state": "canceled"}), _failed("FINISHED"), _failed(None)
     ('FAILED', 'canceled', '', '')
     """
-    told = status.get("state") if isinstance(status, dict) else status
-    return told if isinstance(told, str) and _FAILED.match(told.strip()) else ""
+    state = status.get("state") if isinstance(status, dict) else status
+    return state if isinstance(state, str) and _FAILED.match(state.strip()) else ""
 
 
 def _float(value: object) -> float:

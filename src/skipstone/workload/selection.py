@@ -155,14 +155,14 @@ def _choose_z(
     varied, late = varied[:_MOST_COMPARED], varied[_MOST_COMPARED:]
     edges = same_order([_some(values[each.expr]) for each in varied], limits.epsilon)
     found = traverse(edges, [each.frequency for each in varied], MOST_Z)
-    for place, owner in sorted(found.correlated.items()):
-        each = varied[place]
+    for index, owner in sorted(found.correlated.items()):
+        each = varied[index]
         sentence = f"rows in the order of {readable(varied[owner].expr)} are in its order too"
         more.append(NotChosen(each.expr, "z", each.frequency, "CORRELATED", sentence, each.points))
-    for each in (*(varied[place] for place in found.rest), *late):
+    for each in (*(varied[index] for index in found.rest), *late):
         sentence = f"{MOST_Z} expressions are asked for more often, and more dimensions would weaken each"
         more.append(NotChosen(each.expr, "z", each.frequency, "BEYOND_DIMENSIONS", sentence, each.points))
-    return tuple(varied[place] for place in found.primary), more
+    return tuple(varied[index] for index in found.primary), more
 
 
 def _choose_sop(
@@ -190,12 +190,12 @@ def _choose_sop(
     edges = contingencies(table) > limits.phi
     np.fill_diagonal(edges, False)
     found = traverse(edges, [each.frequency for each in names], MOST_SOP)
-    for place, owner in sorted(found.correlated.items()):
+    for index, owner in sorted(found.correlated.items()):
         sentence = f"the sampled rows tell it hardly apart from {readable(names[owner].predicate)}"
-        each = names[place]
+        each = names[index]
         more.append(NotChosen(each.predicate, "sop", each.frequency, "CORRELATED", sentence))
-    for place in found.rest:
+    for index in found.rest:
         sentence = f"{MOST_SOP} predicates are asked for more often"
-        each = names[place]
+        each = names[index]
         more.append(NotChosen(each.predicate, "sop", each.frequency, "BEYOND_FEATURES", sentence))
-    return tuple(names[place] for place in found.primary), more, unknown
+    return tuple(names[index] for index in found.primary), more, unknown

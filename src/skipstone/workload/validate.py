@@ -125,8 +125,8 @@ def _sizes(score: Score | None) -> list[int]:
 
 
 def _best(threshold: float, sizes: list[int], curve: _Weights) -> Choice:
-    place = int(np.argmax(np.round(curve, 9)))  # the first, hence the fewest features
-    return Choice(threshold, sizes[place], float(curve[place]))
+    index = int(np.argmax(np.round(curve, 9)))  # the first, hence the fewest features
+    return Choice(threshold, sizes[index], float(curve[index]))
 
 
 def _curves(
@@ -147,7 +147,7 @@ def _curves(
     rows = []
     for threshold in compared.thresholds:
         ranked = eliminate(mined, weights, threshold * scale).ranked[: max(sizes)]
-        features = [items[list(mined.sets[place])] for place in ranked]
+        features = [items[list(mined.sets[index])] for index in ranked]
         if score is None:
             explained = np.concatenate(([0.0], _explained(sets, augmented, judge, features)))
             rows.append([explained[min(size, len(features))] for size in sizes])

@@ -24,7 +24,7 @@ def test_a_generated_timeline_has_its_batches_in_order_and_its_scans_spread_even
 ) -> None:
     events = generated(batches, scans, seed, drift)
     assert events == generated(batches, scans, seed, drift)
-    inserts = [place for place, event in enumerate(events) if isinstance(event, Insert)]
+    inserts = [index for index, event in enumerate(events) if isinstance(event, Insert)]
     assert [event.batch for event in events if isinstance(event, Insert)] == list(range(batches))
     assert inserts[0] == 0
     between = [after - before - 1 for before, after in pairwise([*inserts, len(events)])]

@@ -121,6 +121,6 @@ def test_every_plot_of_the_papers_is_drawn_from_a_full_run(tmp_path: Path) -> No
 
 
 def test_means_are_taken_over_each_templates_queries() -> None:
-    queries = [{"value": place // 2} for place in range(2 * len(TEMPLATES))]
+    queries = [{"value": index // 2} for index in range(2 * len(TEMPLATES))]
     means = by_template(queries, lambda query: query["value"])
     assert list(means.values()) == list(range(len(TEMPLATES)))

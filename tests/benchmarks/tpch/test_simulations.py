@@ -19,7 +19,7 @@ from benchmarks.tpch.values import REGIONS, SEGMENTS
 from skipstone.layout.formulas import holds
 from skipstone.layout.sample import Sample
 from skipstone.layout.table_view import FitWorkload, TableView
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal
 from skipstone.predicate.types import DATE, INT, STRING
 from skipstone.pruning.blocks import Feature
@@ -58,9 +58,9 @@ def simulator() -> Simulator:
         },
         scale=1.0,
     )
-    features = tuple(Feature(atom, str(place)) for place, atom in enumerate(asked[:3]))
-    places = [view.atoms.index(atom) for atom in asked[:3]]
-    workload = FitWorkload(view, features, np.array([2.0, 1.0, 1.0]), sample.bits[:, places])
+    features = tuple(Feature(atom, str(index)) for index, atom in enumerate(asked[:3]))
+    indices = [view.atoms.index(atom) for atom in asked[:3]]
+    workload = FitWorkload(view, features, np.array([2.0, 1.0, 1.0]), sample.bits[:, indices])
     needed = 100.0 * float(np.mean([holds(formula, sample.bits).mean() for formula in view.formulas]))
     return Simulator(TableView(sample, 100), workload, sample, view, needed)
 

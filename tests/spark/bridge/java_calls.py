@@ -41,6 +41,6 @@ def _method(class_: Any, name: str, arguments: Sequence[Any]) -> Any:
 def _array(spark: SparkSession, arguments: Sequence[Any]) -> Any:
     gateway: Any = spark.sparkContext._gateway
     array = gateway.new_array(gateway.jvm.java.lang.Object, len(arguments))
-    for place, argument in enumerate(arguments):
-        array[place] = argument
+    for index, argument in enumerate(arguments):
+        array[index] = argument
     return array

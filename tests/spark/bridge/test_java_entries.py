@@ -15,10 +15,10 @@ def numbers(*values: int) -> bytes:
     return np.array(values, ">i8").tobytes()
 
 
-def bit_set(spark: SparkSession, *places: int) -> Any:
+def bit_set(spark: SparkSession, *indices: int) -> Any:
     bits = spark._jvm.java.util.BitSet()  # type: ignore[union-attr]
-    for place in places:
-        bits.set(place)
+    for index in indices:
+        bits.set(index)
     return bits
 
 
@@ -30,14 +30,14 @@ def registry(spark: SparkSession) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("path", "size", "time", "place"),
+    ("path", "size", "time", "index"),
     [("a", 10, 1, 0), ("day=1/b", 20, 2, 1), ("b", 20, 2, -1), ("a", 11, 1, -1), ("a", 10, 2, -1)],
 )
 def test_an_entry_is_found_by_path_size_and_time_together(
-    registry: Any, path: str, size: int, time: int, place: int
+    registry: Any, path: str, size: int, time: int, index: int
 ) -> None:
     table = registry.lookup("/data/t")
-    assert table.find(path, size, time) == place
+    assert table.find(path, size, time) == index
     assert (table.root(), table.version(), table.size()) == ("/data/t", 3, 2)
 
 

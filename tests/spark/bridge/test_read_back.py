@@ -255,7 +255,7 @@ def test_what_fails_is_found_among_many_and_named(spark: SparkSession, everythin
     texts = [f"i > {n}" for n in range(40)]
     texts[7], texts[31] = 'array_contains(["SFO"], s)', "no_such_function(i) = 1"
     read = read_back(everything, everything.schema.json(), texts)
-    wrong = {place: one.reason for place, one in enumerate(read) if isinstance(one, Unreadable)}
+    wrong = {index: one.reason for index, one in enumerate(read) if isinstance(one, Unreadable)}
     assert set(wrong) == {7, 31}
     assert wrong[7] == "Syntax error at or near '['"
     assert "no_such_function" in wrong[31]

@@ -17,14 +17,14 @@ from tests.layout.test_assignment import rows, sample_for
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.catalog.logical_names import LogicalNames
 from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned, VectorMap
-from skipstone.layout.codec import assignment_from_json, assignment_to_json
+from skipstone.layout.assignment_json import assignment_from_json, assignment_to_json
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.pack import pack
 from skipstone.predicate.expr import Column, Comparison, Literal
 from skipstone.predicate.types import LONG
 from skipstone.spark.engine.assign import BLOCK, with_block
+from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.engine import Engine
-from skipstone.spark.engine.sample import count_vectors
 from skipstone.spark.engine.source import Source
 
 ID = Column(("id",), LONG)
@@ -91,6 +91,6 @@ def test_every_bit_of_a_vector_decides(spark: SparkSession, tmp_path: Path, coun
     frame.write.parquet(str(tmp_path / "ids"))
     table = Source(Engine.of(spark), str(tmp_path / "ids")).open()
     texts = [names.sql(feature) for feature in features]
-    counted = count_vectors(table, table.all_places, texts, None)
+    counted = count_vectors(table, table.file_indices, texts, None)
     assert counted.counts.tolist() == [1] * (count + 1)
     assert {tuple(row) for row in counted.vectors.tolist()} == {tuple(row) for row in bits.tolist()}

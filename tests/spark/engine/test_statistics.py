@@ -21,8 +21,8 @@ from skipstone.catalog.tracked import TrackedSet
 from skipstone.predicate.expr import Column, Expr, Value
 from skipstone.pruning.blocks import BlockSet, Statistics
 from skipstone.spark.engine.job_settings import PER_FILE
+from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_expressions, tracked_features
 from skipstone.spark.engine.statistics import compute
-from skipstone.spark.engine.tracked import tracked_columns, tracked_expressions, tracked_features
 
 EPOCH = dt.date(1970, 1, 1)
 
@@ -37,8 +37,8 @@ def blocks_of(
     known: Mapping[str, Sequence[Value]] = {},
 ) -> BlockSet:
     folder.mkdir(exist_ok=True)
-    for place, rows in enumerate(files):
-        pq.write_table(rows, folder / f"part-{place:03d}.parquet", store_schema=False)
+    for index, rows in enumerate(files):
+        pq.write_table(rows, folder / f"part-{index:03d}.parquet", store_schema=False)
     found = opened(table(spark, str(folder)))
     order = np.argsort(found.files.paths)
     kept = tracked_columns(found.snapshot.schema) + tracked_expressions(found, expressions)
@@ -64,7 +64,7 @@ def value_set(statistics: Statistics, block: int) -> set[object] | None:
     if not values.known[block]:
         return None
     word = int(values.words[block, 0])
-    return {value for place, value in enumerate(values.dictionary) if word >> place & 1}
+    return {value for index, value in enumerate(values.dictionary) if word >> index & 1}
 
 
 UTC = dt.UTC
@@ -180,7 +180,7 @@ def test_a_string_that_fills_the_readers_whole_buffer_is_still_remembered(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """Bounds must be copies: the reader's buffer is overwritten by the next batch."""
-    rows = ["a" * 16_384] + [f"m{place}" for place in range(9_000)] + ["z" * 16_384] + ["n"] * 9_000
+    rows = ["a" * 16_384] + [f"m{index}" for index in range(9_000)] + ["z" * 16_384] + ["n"] * 9_000
     path = tmp_path / "t"
     path.mkdir()
     pq.write_table(pa.table({"s": rows}), path / "part-000.parquet", use_dictionary=False)
@@ -303,19 +303,19 @@ def test_own_columns_named_like_the_helpers_are_not_mixed_up(spark: SparkSession
 
 
 def test_more_columns_than_fit_one_job_and_more_files_than_tasks(spark: SparkSession, tmp_path: Path) -> None:
-    files = [pa.table({f"c{i}": [place * 1000 + i] * 3 for i in range(90)}) for place in range(30)]
+    files = [pa.table({f"c{i}": [index * 1000 + i] * 3 for i in range(90)}) for index in range(30)]
     blocks = blocks_of(spark, tmp_path / "t", files)
     assert blocks.rows.tolist() == [3] * 30
     for i in (0, 39, 40, 89):
-        assert bounds(column(blocks, f"c{i}")) == [(place * 1000 + i,) * 2 for place in range(30)]
+        assert bounds(column(blocks, f"c{i}")) == [(index * 1000 + i,) * 2 for index in range(30)]
 
 
 def test_statistics_are_the_same_without_generated_code(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [
-        pa.table({"s": [f"text {i}" for i in range(place, 300)], "n": list(range(place, 300))})
-        for place in (0, 7)
+        pa.table({"s": [f"text {i}" for i in range(index, 300)], "n": list(range(index, 300))})
+        for index in (0, 7)
     ]
     fast = blocks_of(spark, tmp_path / "t", files)
     monkeypatch.setitem(PER_FILE, "spark.sql.codegen.wholeStage", "false")
@@ -328,7 +328,7 @@ def test_statistics_are_the_same_without_generated_code(
 def test_known_values_complete_the_sets_of_files_that_a_sample_misses(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    days = [dt.date(2000, 1, 1) + dt.timedelta(place) for place in range(30)]
+    days = [dt.date(2000, 1, 1) + dt.timedelta(index) for index in range(30)]
     # As the files of a layout are: each has one value only, so some files cannot show them all.
     files = [pa.table({"s": [str(day)] * 9, "d": [day] * 9}) for day in days]
     known = {"s": tuple(map(str, days)), "d": tuple((day - EPOCH).days for day in days)}
@@ -337,5 +337,5 @@ def test_known_values_complete_the_sets_of_files_that_a_sample_misses(
     for name, values in known.items():
         sets = column(alone, name).values
         assert sets is None or not sets.known.all()
-        assert [value_set(column(helped, name), place) for place in range(30)] == [{v} for v in values]
+        assert [value_set(column(helped, name), index) for index in range(30)] == [{v} for v in values]
         assert bounds(column(helped, name)) == bounds(column(alone, name)) == [(v, v) for v in values]

@@ -31,7 +31,7 @@ def test_every_way_of_asking_is_recorded_and_nothing_else(
         spark.sql("SELECT city FROM logged WHERE k < 50").collect()
         table.frame().where("k BETWEEN 150 AND 159").select("day").collect()
         spark.sql("SELECT max(city) FROM logged").collect()
-        # No row satisfies it: Spark puts an empty relation in the place of what has run.
+        # No row satisfies it: Spark replaces what has run by an empty relation.
         spark.sql("SELECT city, count(*) FROM logged WHERE k < 0 GROUP BY city").collect()
         spark.sql("SELECT * FROM logged WHERE k >= 300 LIMIT 3").collect()
         again = spark.sql("SELECT k FROM logged WHERE k < 30")

@@ -41,7 +41,7 @@ def test_a_queue_that_cannot_be_spilled_is_bounded_and_fails_no_query(
     with logging(spark, blocked, queueSize="3") as recorder:
         for limit in range(1, 6):
             assert spark.sql(f"SELECT k FROM logged WHERE k < {limit}").count() == limit
-        recorder.listener.settle(10_000)
+        recorder.listener.awaitEnded(10_000)
         counts = recorder.counts()
         assert (counts["recorded"], counts["waiting"]) == (3, 3)
         assert counts["dropped"] == {"the queue was full": 2}
@@ -61,7 +61,7 @@ def test_what_waits_in_memory_is_bounded_by_its_size_too(
     with logging(spark, blocked, spillBytes="2500") as recorder:
         for limit in range(1, 6):
             assert spark.sql(f"SELECT k FROM logged WHERE k < {limit}").count() == limit
-        recorder.listener.settle(10_000)
+        recorder.listener.awaitEnded(10_000)
         counts = recorder.counts()
         assert 0 < counts["recorded"] < 5
         assert counts["dropped"] == {"the queue was full": 5 - counts["recorded"]}
@@ -77,12 +77,12 @@ def test_a_full_disk_fails_no_query_and_loses_nothing_that_memory_can_hold(
         full.parent.mkdir()
         full.symlink_to("/dev/full")
         assert spark.sql("SELECT k FROM logged WHERE k < 5").count() == 5
-        recorder.listener.settle(10_000)
+        recorder.listener.awaitEnded(10_000)
         recorder.listener.spill()
         assert recorder.counts()["waiting"] == 1
         full.unlink()
         assert spark.sql("SELECT k FROM logged WHERE k < 6").count() == 6
-        recorder.listener.settle(10_000)
+        recorder.listener.awaitEnded(10_000)
         recorder.listener.spill()
         assert full.read_text().count("\n") == 2, "and goes on when there is space again"
         assert [scan.rows_needed for scan in table.log(before)] == [5, 6]
@@ -159,7 +159,7 @@ def test_a_damaged_file_keeps_no_other_from_being_taken(
     before = datetime.now(UTC)
     with logging(spark, tmp_path / "spill") as recorder:
         assert spark.sql("SELECT k FROM logged WHERE city = 'Tromsø' OR k < 3").count() == 3
-        recorder.listener.settle(10_000)
+        recorder.listener.awaitEnded(10_000)
         recorder.listener.spill()
         (own,) = spilled(recorder)
         line = own.read_bytes()

@@ -30,7 +30,7 @@ class HadoopStore:
         return list(self._call("list", self._files.names, folder))
 
     def listing(self, folder: str) -> str | None:
-        """What lies at a path, as :func:`skipstone.source.read_listing` reads it."""
+        """What lies at a path, as :func:`skipstone.path_listing.read_listing` reads it."""
         found = self._call("list", self._files.listing, folder)
         return None if found is None else str(found)
 

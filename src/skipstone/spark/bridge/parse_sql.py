@@ -80,9 +80,9 @@ def parse_queries(
     parser = QueryParser(spark, tables, views)
     parsed: list[ParsedQuery] = []
     unusable: list[BrokenQuery] = list(workload.broken)
-    for place, query in enumerate(workload.queries):
+    for index, query in enumerate(workload.queries):
         if progress is not None:
-            progress("parsing queries", place, len(workload.queries))
+            progress("parsing queries", index, len(workload.queries))
         result = parser.parse(query)
         if isinstance(result, BrokenQuery):
             unusable.append(result)

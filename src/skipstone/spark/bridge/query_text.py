@@ -72,7 +72,7 @@ def query_frame(spark: SparkSession, query: str | DataFrame) -> DataFrame:
 
 
 def with_views(spark: SparkSession, sql: str) -> str:
-    """The text with the views of tables in the place of the names of several parts that they are bound to."""
+    """The text with the views of tables instead of the names of several parts that they are bound to."""
     names = runtime_of(spark).names
     for parts in _compiled(spark).relations(spark._jsparkSession, sql) if names else ():
         view = names.get(tuple(part.lower() for part in parts))

@@ -43,52 +43,52 @@ class Unreadable:
 def read_back(frame: DataFrame, schema: str, texts: Sequence[str]) -> tuple[Expr | Unreadable, ...]:
     """What Spark reads in each text, in normal form."""
     names = ColumnNames.from_schema(schema)
-    problems = failing(len(texts), lambda places: _projection(frame, [texts[place] for place in places]))
-    good = [place for place in range(len(texts)) if place not in problems]
+    problems = failing(len(texts), lambda indices: _projection(frame, [texts[index] for index in indices]))
+    good = [index for index in range(len(texts)) if index not in problems]
     found: dict[int, Expr] = {}
     if good:
-        plan = _projection(frame, [texts[place] for place in good])
+        plan = _projection(frame, [texts[index] for index in good])
         optimized = plan.optimizedPlan()
         projected = optimized if hasattr(optimized, "projectList") else plan.analyzed()
         trees = json.loads(expressions_json(frame.sparkSession, projected.projectList()))
         read = (normalize(expr_from_catalyst(tree, names)) for tree in trees)
         found = dict(zip(good, read, strict=True))
     return tuple(
-        found[place] if place in found else Unreadable(problems[place]) for place in range(len(texts))
+        found[index] if index in found else Unreadable(problems[index]) for index in range(len(texts))
     )
 
 
 def unevaluable(frame: DataFrame, texts: Sequence[str]) -> dict[int, str]:
-    """The places of the texts that cannot be evaluated on some row of a frame, and why."""
+    """The indices of the texts that cannot be evaluated on some row of a frame, and why."""
     rows = lenient(frame, WIDE)
 
-    def run(places: Sequence[int]) -> None:
-        chosen = (f"({texts[place]}) AS c{place}" for place in places)
+    def run(indices: Sequence[int]) -> None:
+        chosen = (f"({texts[index]}) AS c{index}" for index in indices)
         rows.selectExpr(*chosen).write.format("noop").mode("overwrite").save()
 
     return failing(len(texts), run)
 
 
 def failing(count: int, attempt: Callable[[Sequence[int]], object]) -> dict[int, str]:
-    """The places that make an attempt fail, each with its reason; found by halving what fails."""
+    """The indices that make an attempt fail, each with its reason; found by halving what fails."""
     problems: dict[int, str] = {}
     waiting: list[range] = [range(count)] if count else []
     while waiting:
-        places = waiting.pop()
+        indices = waiting.pop()
         try:
             with unlogged_errors():
-                attempt(places)
+                attempt(indices)
         except FAILURES as problem:
-            if len(places) == 1:
-                problems[places[0]] = _CODE.sub("", some_sentence_of(problem)).rstrip(" .")
+            if len(indices) == 1:
+                problems[indices[0]] = _CODE.sub("", some_sentence_of(problem)).rstrip(" .")
             else:
-                middle = len(places) // 2
-                waiting += [places[:middle], places[middle:]]
+                middle = len(indices) // 2
+                waiting += [indices[:middle], indices[middle:]]
     return problems
 
 
 def _projection(frame: DataFrame, texts: Sequence[str]) -> JavaObject:
-    plan = frame.selectExpr(*(f"({text}) AS c{place}" for place, text in enumerate(texts)))
+    plan = frame.selectExpr(*(f"({text}) AS c{index}" for index, text in enumerate(texts)))
     execution = plan._jdf.queryExecution()
     execution.optimizedPlan()
     return execution

@@ -23,7 +23,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from skipstone.catalog.layouts import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.errors import SkipstoneError, UnknownOutcomeError
 from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.layout.stored_layout import design_of
@@ -39,7 +39,7 @@ from skipstone.spark.failures import SPARK_FAILURES, some_sentence_of, storage_r
 __all__ = ["LayoutAppend", "append_by_layout", "append_plainly"]
 
 LOG = logging.getLogger("skipstone")
-_AS_THEY_COME = "Rows are appended as they come, for the layout fails on them: %s"
+_WITHOUT_LAYOUT = "Rows are appended without a layout, for it fails on them: %s"
 _MOST_GROWTH = 2.0
 """A layout is used for at most so many times the rows that it was made for."""
 _LARGEST = 8
@@ -57,14 +57,14 @@ class LayoutAppend:
     rows: int
     mark: str
 
-    def places(self, now: OpenTable) -> tuple[Counts, Counts]:
-        """Where the new files are in the table as it is now: those in their places, and the overflowing."""
-        places = {path: place for place, path in enumerate(now.files.paths)}
-        added = [path for path in self.added(now) or () if path in places]
+    def file_indices(self, now: OpenTable) -> tuple[Counts, Counts]:
+        """The indices of the new files in the table as it is now: blocks of the layout, overflowing files."""
+        indices = {path: index for index, path in enumerate(now.files.paths)}
+        added = [path for path in self.added(now) or () if path in indices]
         tasks = [_task(path) for path in added]
         alone = Counter(tasks)
         laid_out, overflowing = (
-            [places[path] for path, task in zip(added, tasks, strict=True) if (alone[task] == 1) == wanted]
+            [indices[path] for path, task in zip(added, tasks, strict=True) if (alone[task] == 1) == wanted]
             for wanted in (True, False)
         )
         return np.array(laid_out, np.int64), np.array(overflowing, np.int64)
@@ -86,7 +86,7 @@ def _added(before: OpenTable, now: OpenTable, mark: str) -> tuple[str, ...] | No
 
 
 def append_plainly(source: Source, before: OpenTable, rows: DataFrame) -> None:
-    """Append rows as they come to the table ``before``; an error means that they are not in it."""
+    """Append rows without a layout to the table ``before``; an error means that they are not in it."""
     mark = _new_mark()
     try:
         source.save(rows.write.format("delta").mode("append").option("userMetadata", mark))
@@ -137,14 +137,14 @@ def append_by_layout(
     # Such as a record that cannot be read, or a column that the layout goes by and that was dropped since.
     # Nothing was written yet.
     except Exception as problem:  # noqa: BLE001
-        LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
+        LOG.warning(_WITHOUT_LAYOUT, some_sentence_of(problem))
         return None
     try:
         source.save(placed.write.format("delta").mode("append").option("userMetadata", append.mark))
     except SPARK_FAILURES as problem:
         # The commit may have succeeded all the same, and then the rows must not be appended again.
         if not _was_committed(source, table, append.mark, problem):
-            LOG.warning(_AS_THEY_COME, some_sentence_of(problem))
+            LOG.warning(_WITHOUT_LAYOUT, some_sentence_of(problem))
             return None
     return append
 

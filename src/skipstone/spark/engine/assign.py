@@ -51,7 +51,7 @@ _WAYS = "__skipstone_ways"
 def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:
     """The frame with a column :data:`BLOCK`, which is never NULL.
 
-    A row for which an expression of the layout fails has a place too: that of NULL.
+    A row for which an expression of the layout fails is assigned as if the expression were NULL.
     """
     return in_session(frame.sparkSession, _with_block(lenient(frame), assignment, names))
 

@@ -18,10 +18,11 @@ from pyspark.sql import SparkSession
 from skipstone.cancel import Cancel
 from skipstone.errors import CancelledError, UnknownOutcomeError
 
-__all__ = ["cancellable", "shielded"]
+__all__ = ["cancellable", "check_cancelled", "shielded"]
 
 _PREFIX = "skipstone-cancel-"
 _SECONDS = 0.2
+_tokens: dict[str, Cancel] = {}
 
 
 @contextmanager
@@ -45,6 +46,7 @@ def cancellable(spark: SparkSession, cancel: Cancel) -> Iterator[None]:
     def begin() -> None:
         threading.Thread(target=keep_cancelling, name="skipstone-cancel", daemon=True).start()
 
+    _tokens[tag] = cancel
     context.addJobTag(tag)
     remove = cancel.when_requested(begin)
     try:
@@ -56,8 +58,16 @@ def cancellable(spark: SparkSession, cancel: Cancel) -> Iterator[None]:
     finally:
         left.set()
         remove()
+        del _tokens[tag]
         with suppress(Py4JError):
             context.removeJobTag(tag)
+
+
+def check_cancelled(spark: SparkSession) -> None:
+    """Raise if an end was asked for when no job ran that could be cancelled."""
+    for tag in spark.sparkContext.getJobTags():
+        if tag in _tokens:
+            _tokens[tag].check()
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def query_reads(engine: Engine, sql: str, root: str) -> bool:
 
 def count_stored_rows(table: OpenTable) -> int:
     """How many rows the table's files hold, those behind deletion vectors included, as statistics do."""
-    return table.frame(table.all_places, table.engine.session(DRAWN)).count()
+    return table.frame(table.file_indices, table.engine.session(DRAWN)).count()
 
 
 def compare_results(
@@ -87,7 +87,7 @@ def compare_results(
 
 
 def _fingerprint(frame: DataFrame) -> DataFrame:
-    names = [f"c{place}" for place in range(len(frame.columns))]
+    names = [f"c{index}" for index in range(len(frame.columns))]
     renamed = frame.toDF(*names)
     floats = [n for n, (_, kind) in zip(names, renamed.dtypes, strict=True) if kind in ("float", "double")]
     others = [

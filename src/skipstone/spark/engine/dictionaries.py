@@ -52,9 +52,9 @@ class Dictionary:
         """SQL for the bit of a row's value; none for NULL, the last one for a value that is not here."""
         size = 1 << self.width
         values, bits = [f"CAST(NULL AS {self.type.text})"] * size, ["0L"] * size
-        for place, number in enumerate(self.slots):
-            values[number] = _literal(self.type, self.values[place])
-            bits[number] = f"{1 << place}L"
+        for index, number in enumerate(self.slots):
+            values[number] = _literal(self.type, self.values[index])
+            bits[number] = f"{1 << index}L"
         slot = f"(shiftright(hash({value}), {self.shift}) & {size - 1})"
         expected = f"array({', '.join(values)})[{slot}]"
         other = f"CASE WHEN {expected} = {value} OR {value} IS NULL THEN 0L ELSE {1 << _OTHER}L END"
@@ -70,36 +70,36 @@ class Dictionary:
 def find_dictionaries(
     sampled: DataFrame,
     table: OpenTable,
-    kept: Sequence[Tracked],
+    tracked: Sequence[Tracked],
     texts: Sequence[str],
     known: Mapping[Expr, Sequence[Value]],
 ) -> dict[int, Dictionary]:
-    """Dictionaries of what is kept and shows few values: known ones and those in some sampled rows.
+    """Dictionaries of what is tracked and shows few values: known ones and those in some sampled rows.
 
-    The first rows of the sampled files are looked at. ``texts`` is the SQL of what is kept.
+    The first rows of the sampled files are looked at. ``texts`` is the SQL of what is tracked.
     """
-    candidates = {place: item for place, item in enumerate(kept) if item.type.kind in SET_KINDS}
+    candidates = {index: item for index, item in enumerate(tracked) if item.type.kind in SET_KINDS}
     if not candidates:
         return {}
     spark = sampled.sparkSession
-    columns = [sql for place, item in candidates.items() for sql in _sampled(place, item, texts[place])]
+    columns = [sql for index, item in candidates.items() for sql in _sampled(index, item, texts[index])]
     sample = table.first_rows(spark, sampled.selectExpr(*columns), _ROWS).toArrow()
     hashes = _hashes(
-        spark, {place: (item.type, known.get(item.expr, ())) for place, item in candidates.items()}
+        spark, {index: (item.type, known.get(item.expr, ())) for index, item in candidates.items()}
     )
     found = {}
-    for place, item in candidates.items():
-        rows = pa.table({"value": sample[f"value{place}"], "hash": sample[f"hash{place}"]})
-        dictionary = _dictionary(item.type, rows, known.get(item.expr, ()), hashes.get(place, ()))
+    for index, item in candidates.items():
+        rows = pa.table({"value": sample[f"value{index}"], "hash": sample[f"hash{index}"]})
+        dictionary = _dictionary(item.type, rows, known.get(item.expr, ()), hashes.get(index, ()))
         if dictionary is not None:
-            found[place] = dictionary
+            found[index] = dictionary
     return found
 
 
-def _sampled(place: int, item: Tracked, value: str) -> tuple[str, str]:
+def _sampled(index: int, item: Tracked, value: str) -> tuple[str, str]:
     # As bytes, for a string may be no valid UTF-8.
     plain = f"CAST({value} AS BINARY)" if item.type.kind is Kind.STRING else value
-    return f"{plain} AS value{place}", f"hash({value}) AS hash{place}"
+    return f"{plain} AS value{index}", f"hash({value}) AS hash{index}"
 
 
 def _hashes(
@@ -107,15 +107,15 @@ def _hashes(
 ) -> dict[int, tuple[int, ...]]:
     """Spark's hashes of known values. The optimizer computes them all; no job runs."""
     lists = {
-        place: f"array({', '.join(f'hash({_literal(type_, value)})' for value in values)}) AS hash{place}"
-        for place, (type_, values) in known.items()
+        index: f"array({', '.join(f'hash({_literal(type_, value)})' for value in values)}) AS hash{index}"
+        for index, (type_, values) in known.items()
         if values
     }
     if not lists:
         return {}
     row = spark.sql(f"SELECT {', '.join(lists.values())}").first()
     assert row is not None
-    return {place: tuple(row[f"hash{place}"]) for place in lists}
+    return {index: tuple(row[f"hash{index}"]) for index in lists}
 
 
 def _literal(type_: Type, value: Value) -> str:

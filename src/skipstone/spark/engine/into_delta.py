@@ -83,7 +83,7 @@ class Copy:
 
     def _copied(self, output: str, mark: str) -> OpenTable:
         session = copied_session(self.table.engine.spark, EXACT)
-        frame = self.table.live(self.table.all_places, session)
+        frame = self.table.live(self.table.file_indices, session)
         names = self.table.snapshot.partition_columns
         try:
             writer = frame.write.format("delta").partitionBy(*names).mode("errorifexists")

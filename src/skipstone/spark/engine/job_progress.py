@@ -60,8 +60,8 @@ def share_of_stages(stages: Mapping[int, float], expected: int) -> float:
     (0.45, 0.5, 0.725)
     """
     done, left = 0.0, 1.0
-    for place, number in enumerate(sorted(stages)):
-        awaited = expected - place
+    for index, number in enumerate(sorted(stages)):
+        awaited = expected - index
         share = left / awaited if awaited > 1 else left * (1.0 - _SURPRISE)
         done += share * stages[number]
         left -= share

@@ -55,7 +55,7 @@ WIDE: dict[str, str | None] = {"spark.sql.codegen.wholeStage": "false"}
 """For hundreds of expressions at once: outside of whole-stage code they are compiled piece by piece."""
 
 LENIENT: dict[str, str | None] = {
-    # NULL where evaluation fails. Only for what nothing is concluded from, such as the places of rows.
+    # NULL where evaluation fails. Only for what nothing is concluded from, such as the blocks of rows.
     "spark.sql.ansi.enabled": "false",
 }
 

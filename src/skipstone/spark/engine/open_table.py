@@ -41,8 +41,8 @@ class OpenTable:
         return self.snapshot.files
 
     @property
-    def all_places(self) -> Counts:
-        """The places of all files."""
+    def file_indices(self) -> Counts:
+        """The indices of all files."""
         return np.arange(len(self.files))
 
     @property
@@ -59,18 +59,18 @@ class OpenTable:
         """Read the table's catalog anew; raises when it is unreadable."""
         self.engine.refresh(self.root)
 
-    def frame(self, places: Counts, session: SparkSession | None = None) -> DataFrame:
-        """All rows of the files at these places, those behind deletion vectors included."""
+    def frame(self, indices: Counts, session: SparkSession | None = None) -> DataFrame:
+        """All rows of the files at these indices, those behind deletion vectors included."""
         chosen = session or self.engine.spark
-        bits = packed_bits(places, len(self.files))
+        bits = packed_bits(indices, len(self.files))
         return DataFrame(self.jvm_files.frame(chosen._jsparkSession, bits), chosen)
 
-    def live(self, places: Counts, session: SparkSession | None = None) -> DataFrame:
-        """The rows that the table has in the files at these places."""
+    def live(self, indices: Counts, session: SparkSession | None = None) -> DataFrame:
+        """The rows that the table has in the files at these indices."""
         if not self.snapshot.is_delta:
-            return self.frame(places, session)
+            return self.frame(indices, session)
         chosen = session or self.engine.spark
-        bits = packed_bits(places, len(self.files))
+        bits = packed_bits(indices, len(self.files))
         return DataFrame(self.jvm_files.live(chosen._jsparkSession, bits), chosen)
 
     def no_rows(self, session: SparkSession | None = None) -> DataFrame:
@@ -78,7 +78,7 @@ class OpenTable:
         return self.frame(np.zeros(0, np.int64), session)
 
     def per_file(self, session: SparkSession, aggregate: DataFrame) -> tuple[DataFrame, Counts]:
-        """One row per file of an aggregate over a frame of this table, and the files' places."""
+        """One row per file of an aggregate over a frame of this table, and the files' indices."""
         found = self.jvm_files.perFile(session._jsparkSession, aggregate._jdf)
         return DataFrame(found.rows(), session), _longs(found.files())
 
@@ -91,10 +91,10 @@ class OpenTable:
         return Column(self.jvm_opener.guarded(column._jc))
 
 
-def packed_bits(places: Counts, size: int) -> bytes:
-    """A set of places for the JVM's BitSet."""
+def packed_bits(indices: Counts, size: int) -> bytes:
+    """A set of indices for the JVM's BitSet."""
     bits = np.zeros(size, np.bool_)
-    bits[places] = True
+    bits[indices] = True
     return np.packbits(bits, bitorder="little").tobytes()
 
 

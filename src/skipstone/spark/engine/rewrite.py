@@ -29,7 +29,7 @@ from skipstone.progress import Progress, Steps
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.engine.assign import arranged
-from skipstone.spark.engine.cancellation import shielded
+from skipstone.spark.engine.cancellation import check_cancelled, shielded
 from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
 from skipstone.spark.engine.open_table import OpenTable, open_handle, packed_bits
@@ -144,6 +144,7 @@ class Rewriting:
                 f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
             )
         settings = settings_of(written, statistics)
+        check_cancelled(self._spark)
         publish(
             self.before.store,
             Segment(written.files, statistics, settings, plan.created, plan.tracked.texts, plan.layout),

@@ -40,6 +40,6 @@ def in_session(session: SparkSession, frame: DataFrame) -> DataFrame:
 def lenient(frame: DataFrame, settings: Settings | None = None) -> DataFrame:
     """The same rows; what is added to them is NULL where its evaluation fails.
 
-    Only for what nothing is concluded from, such as the places of rows.
+    Only for what nothing is concluded from, such as the blocks that rows go to.
     """
     return in_session(copied_session(frame.sparkSession, {**LENIENT, **(settings or {})}), frame)

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter
 
 from skipstone.errors import SkipstoneError
-from skipstone.source import problem_of, read_listing
+from skipstone.path_listing import problem_of, read_listing
 from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable, open_table

@@ -15,7 +15,7 @@ driver. Three things keep that path fast:
 Rows behind deletion vectors are counted in, since a restored table may bring them back; evaluation
 errors count as NULL, since a filter that fails on a row never returns that row.
 
-Cost: one scan of the kept columns; the driver sees one row per file.
+Cost: one scan of the tracked columns; the driver sees one row per file.
 """
 
 from __future__ import annotations
@@ -61,33 +61,36 @@ def compute(
     tracked: TrackedSet,
     values: Mapping[Expr, Sequence[Value]] = _NONE,
 ) -> BlockSet:
-    """Statistics of the files at the chosen places, in that order.
+    """Statistics of the files at the chosen indices, in that order.
 
     ``values`` are what columns of few values are known to have, for their value sets.
     """
-    kept, features, spark = tracked.expressions, tracked.features, table.engine.spark
-    computes = bool(features) or any(not isinstance(item.expr, Column) for item in kept)
+    expressions, features, spark = tracked.expressions, tracked.features, table.engine.spark
+    computes = bool(features) or any(not isinstance(item.expr, Column) for item in expressions)
     settings = PER_FILE | (_GUARDED if computes else {})
     parts_of = _united(features)
-    evaluated = [place for place in range(len(features)) if place not in parts_of]
-    conditions = [features[place].text for place in evaluated]
-    job = _job(_session_with(spark, settings), table, chosen, kept, conditions)
+    evaluated = [index for index in range(len(features)) if index not in parts_of]
+    conditions = [features[index].text for index in evaluated]
+    job = _job(_session_with(spark, settings), table, chosen, expressions, conditions)
     # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
     sampling = replace(job, session=_session_with(spark, settings | WIDE))
-    dictionaries = find_dictionaries(sampling.frame(_some(table, chosen)), table, kept, job.values, values)
+    dictionaries = find_dictionaries(
+        sampling.frame(_some(table, chosen)), table, expressions, job.values, values
+    )
     numbers: dict[str, pa.Array] = {}
     first = [("rows", "count(1)"), *_feature_words(job.conditions)]
-    for part in _parts(kept):
+    for part in _parts(expressions):
         found = (
-            _aggregates(place, kept[place], job.values[place], dictionaries.get(place)) for place in part
+            _aggregates(index, expressions[index], job.values[index], dictionaries.get(index))
+            for index in part
         )
         numbers |= job.run([*first, *(named for some in found for named in some)])
         first = []
-    numbers |= _text_bounds(job, kept, dictionaries, numbers)
+    numbers |= _text_bounds(job, expressions, dictionaries, numbers)
     rows = numbers["rows"].to_numpy()
     statistics = {
-        item.expr: _statistics(item, place, rows, numbers, dictionaries.get(place))
-        for place, item in enumerate(kept)
+        item.expr: _statistics(item, index, rows, numbers, dictionaries.get(index))
+        for index, item in enumerate(expressions)
     }
     unions, known = _unions(numbers, evaluated, parts_of, len(chosen))
     return BlockSet(rows, statistics, tuple(features), unions, known)
@@ -106,17 +109,17 @@ def _some(table: OpenTable, chosen: Counts) -> Counts:
     They are taken in the order of their names, which begin with the number of the task that wrote them:
     the order in which Delta lists files is that of random identifiers.
     """
-    ordered = sorted(chosen.tolist(), key=lambda place: table.files.paths[place].rpartition("/")[2])
+    ordered = sorted(chosen.tolist(), key=lambda index: table.files.paths[index].rpartition("/")[2])
     count = min(3 + len(chosen) // 64, 8)
-    places = np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))
-    return np.array(ordered, np.int64)[places]
+    indices = np.unique(np.linspace(0, len(chosen) - 1, count).astype(np.int64))
+    return np.array(ordered, np.int64)[indices]
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     """Aggregates over some files of a table, one row per file.
 
-    ``values`` is the SQL of what is kept, ``conditions`` that of the features. Both are columns of the
+    ``values`` is the SQL of what is tracked, ``conditions`` that of the features. Both are columns of the
     frame: their own, or ones of ``computed``, in which an evaluation error is NULL.
     """
 
@@ -137,9 +140,9 @@ class _Job:
         if not aggregates or not len(wanted):
             return {}
         aggregate = self.frame(wanted).selectExpr(*(f"{sql} AS {name}" for name, sql in aggregates))
-        rows, places = self.table.per_file(self.session, aggregate)
+        rows, indices = self.table.per_file(self.session, aggregate)
         found: pa.Table = rows.toArrow().combine_chunks()
-        order = np.argsort(places, kind="stable")[
+        order = np.argsort(indices, kind="stable")[
             np.argsort(np.argsort(wanted, kind="stable"), kind="stable")
         ]
         return {name: _flat(found[name]).take(pa.array(order)) for name in found.column_names}
@@ -149,7 +152,7 @@ def _job(
     session: SparkSession,
     table: OpenTable,
     chosen: Counts,
-    kept: Sequence[Tracked],
+    expressions: Sequence[Tracked],
     features: Sequence[str],
 ) -> _Job:
     none = table.no_rows(session)
@@ -160,7 +163,7 @@ def _job(
     values = tuple(
         # Reading a column cannot fail; only what is computed needs a guard.
         item.sql if isinstance(item.expr, Column) else texts.setdefault(item.sql, f"{prefix}{len(texts)}")
-        for item in kept
+        for item in expressions
     )
     conditions = tuple(
         texts.setdefault(f"coalesce(({feature}), false)", f"{prefix}{len(texts)}") for feature in features
@@ -173,55 +176,58 @@ def _flat(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _parts(kept: Sequence[Tracked]) -> Iterator[range]:
-    for start in range(0, max(len(kept), 1), _COLUMNS_AT_ONCE):
-        yield range(start, min(start + _COLUMNS_AT_ONCE, len(kept)))
+def _parts(expressions: Sequence[Tracked]) -> Iterator[range]:
+    for start in range(0, max(len(expressions), 1), _COLUMNS_AT_ONCE):
+        yield range(start, min(start + _COLUMNS_AT_ONCE, len(expressions)))
 
 
-def scans_of(kept: Sequence[Tracked]) -> int:
+def scans_of(expressions: Sequence[Tracked]) -> int:
     """How often every file is read, each time by a task of its own."""
-    return len(list(_parts(kept)))
+    return len(list(_parts(expressions)))
 
 
-def _aggregates(place: int, item: Tracked, value: str, dictionary: Dictionary | None) -> Iterator[Named]:
-    yield f"count{place}", f"count({value})"
+def _aggregates(index: int, item: Tracked, value: str, dictionary: Dictionary | None) -> Iterator[Named]:
+    yield f"count{index}", f"count({value})"
     if dictionary is not None:
-        yield f"set{place}", f"bit_or({dictionary.bits(value)})"
+        yield f"set{index}", f"bit_or({dictionary.bits(value)})"
     if item.type.kind in _TEXT:
         if dictionary is None:
-            yield from _text_extremes(place, value)
+            yield from _text_extremes(index, value)
         return
     if item.type.floating:
-        yield f"nans{place}", f"count(if(isnan({value}), 1, NULL))"
+        yield f"nans{index}", f"count(if(isnan({value}), 1, NULL))"
         value = f"if(isnan({value}), NULL, {value})"
-    yield f"low{place}", f"min({value})"
-    yield f"high{place}", f"max({value})"
+    yield f"low{index}", f"min({value})"
+    yield f"high{index}", f"max({value})"
 
 
-def _text_extremes(place: int, value: str) -> Iterator[Named]:
+def _text_extremes(index: int, value: str) -> Iterator[Named]:
     # As bytes, for a string may be no valid UTF-8; and cut, which copies: buffers of generated
     # aggregates may hold nothing that points into a batch.
     value = f"substring(CAST({value} AS BINARY), 1, {TEXT_BYTES})"
-    yield f"low{place}", f"min({value})"
-    yield f"high{place}", f"max({value})"
+    yield f"low{index}", f"min({value})"
+    yield f"high{index}", f"max({value})"
 
 
 def _text_bounds(
-    job: _Job, kept: Sequence[Tracked], dictionaries: dict[int, Dictionary], numbers: dict[str, pa.Array]
+    job: _Job,
+    expressions: Sequence[Tracked],
+    dictionaries: dict[int, Dictionary],
+    numbers: dict[str, pa.Array],
 ) -> dict[str, pa.Array]:
     """Bounds of the texts whose value sets are incomplete, by another look at just those files."""
     out: dict[str, pa.Array] = {}
-    for place, dictionary in dictionaries.items():
-        if kept[place].type.kind in _TEXT:
-            incomplete = np.flatnonzero(~dictionary.complete(numbers[f"set{place}"]))
-            found = job.run(list(_text_extremes(place, job.values[place])), job.chosen[incomplete])
+    for index, dictionary in dictionaries.items():
+        if expressions[index].type.kind in _TEXT:
+            incomplete = np.flatnonzero(~dictionary.complete(numbers[f"set{index}"]))
+            found = job.run(list(_text_extremes(index, job.values[index])), job.chosen[incomplete])
             out |= {name: _scatter(column, incomplete, len(job.chosen)) for name, column in found.items()}
     return out
 
 
-def _scatter(column: pa.Array, places: Counts, size: int) -> pa.Array:
+def _scatter(column: pa.Array, indices: Counts, size: int) -> pa.Array:
     index = np.full(size, -1, np.int64)
-    index[places] = np.arange(len(places))
+    index[indices] = np.arange(len(indices))
     return column.take(pa.array(index, mask=index < 0))
 
 
@@ -236,12 +242,12 @@ def _feature_words(conditions: Sequence[str]) -> Iterator[Named]:
 
 
 def _united(features: Sequence[Feature]) -> dict[int, list[int]]:
-    """The features that are the OR of other features, and the places of these."""
-    places = {feature.predicate: place for place, feature in enumerate(features)}
+    """The features that are the OR of other features, and the indices of these."""
+    indices = {feature.predicate: index for index, feature in enumerate(features)}
     return {
-        place: [places[part] for part in feature.predicate.args]
-        for place, feature in enumerate(features)
-        if isinstance(feature.predicate, Or) and all(part in places for part in feature.predicate.args)
+        index: [indices[part] for part in feature.predicate.args]
+        for index, feature in enumerate(features)
+        if isinstance(feature.predicate, Or) and all(part in indices for part in feature.predicate.args)
     }
 
 
@@ -251,11 +257,11 @@ def _unions(
     features = len(evaluated) + len(united)
     width = (features + 63) // 64
     bits = np.zeros((blocks, width * 64), np.bool_)
-    for bit, place in enumerate(evaluated):
+    for bit, index in enumerate(evaluated):
         word = numbers[f"features{bit // _FEATURES_A_WORD}"].fill_null(0).to_numpy(zero_copy_only=False)
-        bits[:, place] = (word >> (bit % _FEATURES_A_WORD)) & 1
-    for place, parts in united.items():
-        bits[:, place] = bits[:, parts].any(axis=1)
+        bits[:, index] = (word >> (bit % _FEATURES_A_WORD)) & 1
+    for index, parts in united.items():
+        bits[:, index] = bits[:, parts].any(axis=1)
     known = np.zeros_like(bits)
     known[:, :features] = True
     return _pack(bits), _pack(known)
@@ -266,13 +272,13 @@ def _pack(bits: np.ndarray) -> Words:
 
 
 def _statistics(
-    item: Tracked, place: int, rows: Counts, found: dict[str, pa.Array], dictionary: Dictionary | None
+    item: Tracked, index: int, rows: Counts, found: dict[str, pa.Array], dictionary: Dictionary | None
 ) -> Statistics:
-    counts = found[f"count{place}"].to_numpy()
-    nans = found[f"nans{place}"].to_numpy() if item.type.floating else np.zeros(len(rows), np.int64)
-    values = None if dictionary is None else value_sets(dictionary, found[f"set{place}"])
+    counts = found[f"count{index}"].to_numpy()
+    nans = found[f"nans{index}"].to_numpy() if item.type.floating else np.zeros(len(rows), np.int64)
+    values = None if dictionary is None else value_sets(dictionary, found[f"set{index}"])
     low, high = (
-        bounds_array(found.get(f"{side}{place}"), item.type, side == "high", values)
+        bounds_array(found.get(f"{side}{index}"), item.type, side == "high", values)
         for side in ("low", "high")
     )
     return Statistics(item.type, low, high, rows - counts, nans, values)

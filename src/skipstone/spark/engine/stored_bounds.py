@@ -82,7 +82,7 @@ def _texts(found: pa.Array | None, type_: Type, upper: bool, values: ValueSets |
     pick = max if upper else min
     derived = []
     for known, word in zip(values.known, values.words[:, 0], strict=True):
-        present = [value for place, value in enumerate(values.dictionary) if int(word) >> place & 1]
+        present = [value for index, value in enumerate(values.dictionary) if int(word) >> index & 1]
         derived.append(pick(present) if known and present else None)  # type: ignore[type-var]
     complete = pa.array([_cut(value, upper) for value in derived], wanted)
     return complete if found is None else pc.coalesce(complete, _shortened(found, type_, upper))

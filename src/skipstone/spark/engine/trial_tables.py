@@ -14,15 +14,15 @@ from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.predicate.expr import Expr
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import with_block
-from skipstone.spark.engine.column_sizes import column_sizes
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable, open_table
+from skipstone.spark.engine.read_column_sizes import read_column_sizes
+from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_features
 from skipstone.spark.engine.rewrite import Plan, Rewriting
-from skipstone.spark.engine.tracked import tracked_columns, tracked_features
 
 __all__ = ["NUMBERS", "TEXT", "VALUES", "TimedRewrite", "TimedScan", "TrialTable", "generate_tables"]
 
-NUMBERS = tuple(f"n{place}" for place in range(4))
+NUMBERS = tuple(f"n{index}" for index in range(4))
 """Columns of numbers from 0 to ``VALUES``, in no order."""
 VALUES = 1_000
 TEXT = "digest"
@@ -52,7 +52,7 @@ class TimedRewrite:
 
 def generate_tables(engine: Engine, path: str, rows: int) -> tuple[TrialTable, TrialTable]:
     """Make two Delta tables at a path and beside it: one of all kinds of columns, one of narrow ones."""
-    numbers = [f"pmod(xxhash64(id, {place}), {VALUES}) AS {name}" for place, name in enumerate(NUMBERS)]
+    numbers = [f"pmod(xxhash64(id, {index}), {VALUES}) AS {name}" for index, name in enumerate(NUMBERS)]
     generated = engine.spark.range(0, rows, 1, _FILES).selectExpr(
         "id",
         *numbers,
@@ -83,14 +83,14 @@ class TrialTable:
     def scans(self) -> _Scans:
         """The table as it is now, to be scanned several times."""
         table = self.open()
-        every = table.all_places
+        every = table.file_indices
         rows = table.live(every).count()
-        return _Scans(table, column_sizes(table, every), rows / len(every), self.timer)
+        return _Scans(table, read_column_sizes(table, every), rows / len(every), self.timer)
 
     def rewrite(self, assignment: Assignment, features: Sequence[Expr], share: float = 1.0) -> TimedRewrite:
         """Rewrite a share of the files by an assignment; ``features`` get a bit in each block."""
         table = self.open()
-        row = column_sizes(table, table.all_places).of()
+        row = read_column_sizes(table, table.file_indices).of()
         started = self.timer()
         rewriting = Rewriting(table)
         names = table.snapshot.logical_names
@@ -119,10 +119,10 @@ class _Scans:
     rows_a_file: float
     timer: Timer
 
-    def scan(self, places: Counts, columns: Sequence[str]) -> TimedScan:
-        """Read some columns of the files at these places."""
-        frame = self.table.live(places).select(*columns)
+    def scan(self, indices: Counts, columns: Sequence[str]) -> TimedScan:
+        """Read some columns of the files at these indices."""
+        frame = self.table.live(indices).select(*columns)
         started = self.timer()
         frame.write.format("noop").mode("overwrite").save()
         seconds = self.timer() - started
-        return TimedScan(self.rows_a_file * len(places), self.sizes.of(columns), len(places), seconds)
+        return TimedScan(self.rows_a_file * len(indices), self.sizes.of(columns), len(indices), seconds)

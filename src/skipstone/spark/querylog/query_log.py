@@ -106,7 +106,7 @@ def flush(spark: SparkSession) -> None:
     """Append everything that was recorded so far to the tables' logs."""
     recorder = recorder_of(spark)
     if recorder is not None:
-        recorder.flush(settle_seconds=10.0)
+        recorder.flush(wait_seconds=10.0)
 
 
 def read_log(engine: Engine, root: str, since: datetime | None = None) -> tuple[LoggedScan, ...]:

@@ -100,11 +100,11 @@ class Recorder:
             self._safely(self.listener.stop)
         self._thread.join(timeout=_SETTLE_SECONDS)
 
-    def flush(self, settle_seconds: float = 0.0) -> None:
+    def flush(self, wait_seconds: float = 0.0) -> None:
         """Append what was recorded so far; what cannot be appended now is kept for the next time."""
         with self._guard:
-            if settle_seconds:
-                self._safely(self.listener.settle, int(1_000 * settle_seconds))
+            if wait_seconds:
+                self._safely(self.listener.awaitEnded, int(1_000 * wait_seconds))
             self._safely(self._take_all)
 
     def counts(self) -> RecorderCounts:

@@ -78,7 +78,7 @@ public final class QueryLog extends SparkListener {
     }
 
     /** Until the events of all queries that have ended are handled, or the time is over. */
-    public boolean settle(long milliseconds) {
+    public boolean awaitEnded(long milliseconds) {
         try {
             context.listenerBus().waitUntilEmpty(milliseconds);
             return true;

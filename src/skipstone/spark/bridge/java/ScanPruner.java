@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Asks Python which files of a filtered scan cannot match, and puts an index over the remaining
- * ones in the place of the scan's.
+ * Asks Python which files of a filtered scan cannot match, and replaces the scan's file index by
+ * one over the remaining files.
  *
  * <p>The law: whatever goes wrong here or in Python, the scan is left as it was.
  */

@@ -10,8 +10,8 @@ import java.util.function.Function;
 
 /**
  * The driver-side shim, as Python holds it: an optimizer rule finds filtered scans of registered
- * tables, asks Python which of their files cannot match, and puts a file index over the remaining
- * ones in their place. Every decision is Python's; the classes here only carry questions and
+ * tables, asks Python which of their files cannot match, and replaces their file index by one over
+ * the remaining files. Every decision is Python's; the classes here only carry questions and
  * answers.
  *
  * <p>All of them are compiled at run time by the Janino compiler that Spark ships, hence plain Java

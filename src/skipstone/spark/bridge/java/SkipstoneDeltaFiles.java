@@ -44,8 +44,8 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         return snapshot;
     }
 
-    public AddFile file(int place) {
-        return files[place];
+    public AddFile file(int index) {
+        return files[index];
     }
 
     public long version() {
@@ -56,8 +56,8 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
      * Where the vector is stored, and how many rows it deletes. One that is stored inline is its
      * own bytes.
      */
-    protected String vector(int place) {
-        DeletionVectorDescriptor vector = files[place].deletionVector();
+    protected String vector(int index) {
+        DeletionVectorDescriptor vector = files[index].deletionVector();
         return vector == null ? "" : vector.uniqueId() + ":" + vector.cardinality();
     }
 

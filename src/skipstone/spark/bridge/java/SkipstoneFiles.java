@@ -124,7 +124,7 @@ public class SkipstoneFiles {
         return joined(out);
     }
 
-    protected String vector(int place) {
+    protected String vector(int index) {
         return "";
     }
 

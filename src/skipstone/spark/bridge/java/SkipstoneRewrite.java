@@ -58,8 +58,8 @@ public final class SkipstoneRewrite {
     }
 
     /** The rows that the table has in the chosen files now. */
-    public Dataset live(SparkSession session, byte[] places) {
-        return before.live(session, places);
+    public Dataset live(SparkSession session, byte[] fileBits) {
+        return before.live(session, fileBits);
     }
 
     /**
@@ -76,10 +76,10 @@ public final class SkipstoneRewrite {
     }
 
     /**
-     * Writes the rows as new files, which replace the files at the chosen places once committed.
+     * Writes the rows as new files, which replace the files at the chosen indices once committed.
      */
-    public SkipstoneDeltaFiles write(SparkSession session, Dataset rows, byte[] places) {
-        chosen = BitSet.valueOf(places);
+    public SkipstoneDeltaFiles write(SparkSession session, Dataset rows, byte[] fileBits) {
+        chosen = BitSet.valueOf(fileBits);
         Option active = ActiveSession.swap(session);
         try {
             transaction =

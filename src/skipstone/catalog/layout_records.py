@@ -16,8 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TypeVar
 
-from skipstone.catalog.digest import digest_of
-from skipstone.catalog.store import FOLDER, FileStore
+from skipstone.catalog.store import FOLDER, FileStore, digest_of
 from skipstone.errors import DamagedFileError, SkipstoneError
 from skipstone.json_types import JsonObject, json_int, json_list, json_number, json_object, json_text
 
@@ -51,8 +50,8 @@ class StoredExpr:
 class GroupRecord:
     """A column group: its columns by their stored names, None for all of them, and how its rows were placed.
 
-    ``assignment`` is the JSON of :mod:`skipstone.layout.codec`; ``features`` and ``expressions`` are what
-    its blocks have bits and statistics of, ``sort`` the order inside a block.
+    ``assignment`` is the JSON of :mod:`skipstone.layout.assignment_json`; ``features`` and ``expressions``
+    are what its blocks have bits and statistics of, ``sort`` the order inside a block.
     """
 
     columns: tuple[str, ...] | None

@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import skipstone
-from skipstone.cli.progress import announced, progress
+from skipstone.cli.progress_bar import announced, progress
 from skipstone.estimate.cost import Coefficients, CostModel
 from skipstone.workload.queries import Query, Workload
 

@@ -20,11 +20,11 @@ def select_features(view: WorkloadView, sample: Sample, thresholds: Thresholds |
     """The Z and SOP features of a workload; ``sample.bits`` are about the view's atoms."""
     log = [LoggedFilter(*pair) for pair in zip(view.filters, view.weights.tolist(), strict=True)]
     values = {key: rank(column).codes for key, column in sample.columns.items() if type_of(key).ordered}
-    places = {atom: place for place, atom in enumerate(view.atoms)}
+    indices = {atom: index for index, atom in enumerate(view.atoms)}
     return select(
         query_predicates(log),
         values,
-        lambda predicate: feature_bits(predicate, places, sample.bits),
+        lambda predicate: feature_bits(predicate, indices, sample.bits),
         thresholds,
         round(len(sample) * sample.scale),
     )

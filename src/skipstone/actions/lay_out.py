@@ -10,7 +10,7 @@ from datetime import datetime
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import remember
 from skipstone.catalog.column_sizes import ColumnSizes
-from skipstone.catalog.layouts import LayoutRecord, save_layout
+from skipstone.catalog.layout_records import LayoutRecord, save_layout
 from skipstone.catalog.tracked import TrackedSet
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.estimate.advice import features_of_rewrite
@@ -23,15 +23,15 @@ from skipstone.layout.stored_layout import group_record
 from skipstone.predicate.codec import to_json
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import with_block
+from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
-from skipstone.spark.engine.sample import count_vectors
-from skipstone.spark.engine.tracked import (
+from skipstone.spark.engine.resolve_tracked import (
     rendered_expressions,
     rendered_features,
     still_tracked,
     tracked_columns,
 )
+from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
 
 __all__ = ["RewriteResult", "RewriteWork", "fit_design", "rewrite_table"]
 
@@ -72,7 +72,7 @@ def fit_design(context: Context, prepared: Prepared, layout: str, sampled: Desig
     texts = [feature.text for feature in prepared.workload.features]
     by = None if prepared.partition is None else prepared.partition.expr
     with context.engine.watch(context.progress, "counting vectors"):
-        found = count_vectors(context.table, prepared.places, texts, by)
+        found = count_vectors(context.table, prepared.file_indices, texts, by)
     return replace(prepared, view=replace(prepared.view, vector_counts=found)).fit(layout)
 
 
@@ -98,7 +98,7 @@ def _plan(table: OpenTable, before: OpenTable, work: RewriteWork, layout_id: str
     names = table.snapshot.logical_names
     sorted_by = group.sort if prepared.view.block_rows > _PAGE_ROWS else ()
     return Plan(
-        chosen=_places_now(prepared, before),
+        chosen=_indices_now(prepared, before),
         assign=lambda frame: with_block(frame, group.assignment, names),
         blocks=blocks_of(group.assignment),
         sort=tuple(names.sql(expr) for expr in sorted_by),
@@ -110,10 +110,10 @@ def _plan(table: OpenTable, before: OpenTable, work: RewriteWork, layout_id: str
     )
 
 
-def _places_now(prepared: Prepared, before: OpenTable) -> Counts:
+def _indices_now(prepared: Prepared, before: OpenTable) -> Counts:
     """Where the prepared files are in the table as it is now; others may have come and gone meanwhile."""
     snapshot = prepared.snapshot
-    found = snapshot.files.some(prepared.places).places_in(before.files)
+    found = snapshot.files.some(prepared.file_indices).indices_in(before.files)
     if (found < 0).any() or not snapshot.has_columns_of(before.snapshot):
         raise TableChangedError(f"{snapshot.root} was changed while its layout was fitted; run it again.")
     return found

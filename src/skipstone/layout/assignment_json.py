@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skipstone.catalog.values import value_from_json, value_to_json
 from skipstone.json_types import JsonObject, json_int, json_list, json_object
 from skipstone.layout.assignment import (
     Assignment,
@@ -19,7 +18,7 @@ from skipstone.layout.assignment import (
     Tree,
     VectorMap,
 )
-from skipstone.predicate.codec import from_json, to_json
+from skipstone.predicate.codec import from_json, to_json, value_from_json, value_to_json
 from skipstone.predicate.expr import type_of
 from skipstone.pruning.blocks import Words
 

@@ -18,17 +18,17 @@ from skipstone.predicate.compiled import Compiled, compile_conjunction
 from skipstone.predicate.expr import Column, Expr, Or, columns_of, type_of
 from skipstone.predicate.implies import compiled
 
-__all__ = ["Context", "Parts"]
+__all__ = ["FilterContext", "Parts"]
 
 Parts = tuple[Expr, ...]
 
 
 @dataclass(eq=False)
-class Context:
+class FilterContext:
     """``fresh`` are the conjuncts that are new here; ``served`` the features that were used already."""
 
     fresh: Parts
-    outer: Context | None = None
+    outer: FilterContext | None = None
     served: set[int] = field(default_factory=set)
 
     @cached_property
@@ -74,9 +74,9 @@ class Context:
     def about(self, columns: frozenset[Column]) -> Parts:
         """The conjuncts, here or outside, that read any of the columns."""
         if (known := self._about.get(columns)) is None:
-            own = {place: part for column in columns for place, part in self._by_column.get(column, ())}
+            own = {index: part for column in columns for index, part in self._by_column.get(column, ())}
             outer = () if self.outer is None else self.outer.about(columns)
-            known = self._about[columns] = (*outer, *(own[place] for place in sorted(own)))
+            known = self._about[columns] = (*outer, *(own[index] for index in sorted(own)))
         return known
 
     def compiled(self, columns: frozenset[Column], *, ors: bool) -> Compiled:
@@ -89,9 +89,9 @@ class Context:
     @cached_property
     def _by_column(self) -> dict[Column, list[tuple[int, Expr]]]:
         found: dict[Column, list[tuple[int, Expr]]] = {}
-        for place, part in enumerate(self.fresh):
+        for index, part in enumerate(self.fresh):
             for column in columns_of(part):
-                found.setdefault(column, []).append((place, part))
+                found.setdefault(column, []).append((index, part))
         return found
 
     @cached_property
@@ -99,7 +99,7 @@ class Context:
         return {}
 
     @cached_property
-    def _met(self) -> dict[Expr, AllowedValues | Context | None]:
+    def _met(self) -> dict[Expr, AllowedValues | FilterContext | None]:
         return {}
 
     @cached_property

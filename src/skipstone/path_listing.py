@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Lying", "problem_of", "read_listing", "split_source"]
+__all__ = ["PathListing", "problem_of", "read_listing", "split_source"]
 
 _NEEDS = "skipstone needs a Delta table or a directory of Parquet files"
 _READERS = {
@@ -43,7 +43,7 @@ def split_source(source: str) -> tuple[str | None, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
+class PathListing:
     """What a path is: nothing, a file, or a directory of some names, with whether each is a directory."""
 
     exists: bool = True
@@ -63,21 +63,21 @@ class Lying:
         return "_delta_log" in self.names or any(_kind(name) == "" for name in self.files())
 
 
-def read_listing(text: str | None) -> Lying:
+def read_listing(text: str | None) -> PathListing:
     r"""Read what the shim says.
 
     >>> read_listing("f"), read_listing(None).exists
-    (Lying(exists=True, is_file=True, names={}), False)
+    (PathListing(exists=True, is_file=True, names={}), False)
     >>> read_listing("d\0da=1\0fx.parquet").names
     {'a=1': True, 'x.parquet': False}
     """
     if text is None:
-        return Lying(exists=False)
+        return PathListing(exists=False)
     kind, *names = text.split("\0")
-    return Lying(is_file=kind == "f", names={name[1:]: name[0] == "d" for name in names})
+    return PathListing(is_file=kind == "f", names={name[1:]: name[0] == "d" for name in names})
 
 
-def problem_of(path: str, found: Lying, look: Callable[[str], Lying]) -> str:
+def problem_of(path: str, found: PathListing, look: Callable[[str], PathListing]) -> str:
     """Why a path is no table, in one sentence; nothing if it may be one. ``look`` lists a directory in it."""
     if not found.exists:
         return f"{path} does not exist."
@@ -97,7 +97,7 @@ def problem_of(path: str, found: Lying, look: Callable[[str], Lying]) -> str:
     return _folders_problem(path, found.folders(), look)
 
 
-def _folders_problem(path: str, folders: list[str], look: Callable[[str], Lying]) -> str:
+def _folders_problem(path: str, folders: list[str], look: Callable[[str], PathListing]) -> str:
     """The same for a directory of nothing but directories."""
     if any("=" in name for name in folders):
         return ""
@@ -111,7 +111,7 @@ def _folders_problem(path: str, folders: list[str], look: Callable[[str], Lying]
     return f"{path} is empty; {_NEEDS}."
 
 
-def _inside(found: Lying, name: str, look: Callable[[str], Lying]) -> list[str]:
+def _inside(found: PathListing, name: str, look: Callable[[str], PathListing]) -> list[str]:
     return list(look(name).names) if found.names.get(name) else []
 
 

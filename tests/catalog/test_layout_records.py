@@ -11,8 +11,7 @@ import pytest
 from tests.catalog.segments import MemoryStore
 from tests.damage import attempt, damaged
 
-from skipstone.catalog.digest import digest_of
-from skipstone.catalog.layouts import (
+from skipstone.catalog.layout_records import (
     FORMAT,
     LAYOUTS,
     GroupRecord,
@@ -22,6 +21,7 @@ from skipstone.catalog.layouts import (
     load_layout,
     save_layout,
 )
+from skipstone.catalog.store import digest_of
 from skipstone.errors import DamagedFileError, SkipstoneError
 
 DATA = Path(__file__).parent / "data"

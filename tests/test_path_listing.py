@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skipstone.source import problem_of, read_listing
+from skipstone.path_listing import problem_of, read_listing
 
 NEEDS = "skipstone needs a Delta table or a directory of Parquet files"
 

@@ -14,20 +14,20 @@ from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.engine.open_table import OpenTable
 
-__all__ = ["column_sizes"]
+__all__ = ["read_column_sizes"]
 
 _MOST_FOOTERS = 16
 
 
-def column_sizes(table: OpenTable, places: Counts) -> ColumnSizes:
-    """Read the footers of at most a few of the files at these places, spread evenly over them."""
+def read_column_sizes(table: OpenTable, indices: Counts) -> ColumnSizes:
+    """Read the footers of at most a few of the files at these indices, spread evenly over them."""
     spark = table.engine.spark
-    spread = np.unique(np.linspace(0, len(places) - 1, _MOST_FOOTERS).astype(np.int64))
-    wanted = places[spread] if len(places) else places
+    spread = np.unique(np.linspace(0, len(indices) - 1, _MOST_FOOTERS).astype(np.int64))
+    wanted = indices[spread] if len(indices) else indices
     gateway: JavaObject = spark.sparkContext._gateway
     paths = gateway.new_array(gateway.jvm.java.lang.String, len(wanted))
-    for place, file in enumerate(wanted):
-        paths[place] = table.snapshot.locations[file]
+    for index, file in enumerate(wanted):
+        paths[index] = table.snapshot.locations[file]
     reader = new_instance(spark, "SkipstoneFooters")
     try:
         found = json.loads(reader.columnSizes(spark._jsparkSession.sessionState().newHadoopConf(), paths))

@@ -80,11 +80,11 @@ def packed_bits_sql(texts: Sequence[str]) -> list[str]:
 class Request:
     """Which rows to draw, and what to evaluate on them.
 
-    About ``rows`` of the ``total_rows`` in the files at ``places`` are drawn. ``atoms`` become bits and
+    About ``rows`` of the ``total_rows`` in the files at ``file_indices`` are drawn. ``atoms`` become bits and
     ``columns`` values; ``partition`` is the expression of the horizontal partitions.
     """
 
-    places: Counts
+    file_indices: Counts
     total_rows: int
     rows: int
     atoms: tuple[Expr, ...]
@@ -93,18 +93,18 @@ class Request:
     seed: int = 0
 
 
-def count_rows(table: OpenTable, places: Counts) -> int:
-    """How many rows the table has in the files at these places."""
-    return _rows_of(table, places).count()
+def count_rows(table: OpenTable, indices: Counts) -> int:
+    """How many rows the table has in the files at these indices."""
+    return _rows_of(table, indices).count()
 
 
-def _rows_of(table: OpenTable, places: Counts) -> DataFrame:
-    return table.live(places, table.engine.session(DRAWN))
+def _rows_of(table: OpenTable, indices: Counts) -> DataFrame:
+    return table.live(indices, table.engine.session(DRAWN))
 
 
 def unevaluable_in(table: OpenTable, texts: Sequence[str]) -> dict[int, str]:
-    """The places of the texts that cannot be evaluated on some of the table's rows, and why."""
-    rows = table.live(table.all_places)
+    """The indices of the texts that cannot be evaluated on some of the table's rows, and why."""
+    rows = table.live(table.file_indices)
     fraction = min(1.0, _PROBED_ROWS / max(rows.count(), 1))
     return unevaluable(rows.sample(False, fraction, 0) if fraction < 1.0 else rows, texts)
 
@@ -114,8 +114,8 @@ def draw(table: OpenTable, request: Request) -> Drawn:
     names = table.snapshot.logical_names
     atoms, columns, partition = request.atoms, request.columns, request.partition
     words = packed_bits_sql([names.sql(atom) for atom in atoms])
-    wanted: list[SparkColumn] = [F.expr(word).alias(f"b{place}") for place, word in enumerate(words)]
-    wanted += [_value(names.sql(expr), expr).alias(f"c{place}") for place, expr in enumerate(columns)]
+    wanted: list[SparkColumn] = [F.expr(word).alias(f"b{index}") for index, word in enumerate(words)]
+    wanted += [_value(names.sql(expr), expr).alias(f"c{index}") for index, expr in enumerate(columns)]
     if partition is not None:
         wanted.append(_value(names.sql(partition), partition).alias("p"))
     kept = _drawn_rows(table, request).persist()
@@ -125,11 +125,11 @@ def draw(table: OpenTable, request: Request) -> Drawn:
         kept.unpersist()
     size = found.num_rows
     values = {
-        expr: canonical_array(_flat(found, f"c{place}"), type_of(expr)) for place, expr in enumerate(columns)
+        expr: canonical_array(_flat(found, f"c{index}"), type_of(expr)) for index, expr in enumerate(columns)
     }
     part, part_values = _partition(found, partition)
     scale = request.total_rows / size if size else 1.0
-    bits = _unpack([_flat(found, f"b{place}") for place in range(len(words))], len(atoms), size)
+    bits = _unpack([_flat(found, f"b{index}") for index in range(len(words))], len(atoms), size)
     files = _flat(found, _FILE).dictionary_encode()
     return Drawn(
         Sample(bits, values, scale, part, part_values, partition),
@@ -143,7 +143,7 @@ def _drawn_rows(table: OpenTable, request: Request) -> DataFrame:
     names, partition = table.snapshot.logical_names, request.partition
     read = [*request.atoms, *request.columns, *([] if partition is None else [partition])]
     needed = dict.fromkeys(name for expr in read for name in names.top_level(expr))
-    frame = _rows_of(table, request.places)
+    frame = _rows_of(table, request.file_indices)
     fraction = min(1.0, request.rows / max(request.total_rows, 1))
     some = frame.sample(False, fraction, request.seed) if fraction < 1.0 else frame
     file = some.metadataColumn("_metadata")["file_path"]
@@ -166,9 +166,9 @@ def _flat(table: pa.Table, name: str) -> pa.Array:
 
 def _unpack(words: Sequence[pa.Array], count: int, size: int) -> npt.NDArray[np.bool_]:
     bits = np.zeros((size, count), np.bool_, order="F")
-    for place in range(count):
-        word = words[place // _WORD_BITS].to_numpy(zero_copy_only=False)
-        bits[:, place] = (word >> (place % _WORD_BITS)) & 1
+    for index in range(count):
+        word = words[index // _WORD_BITS].to_numpy(zero_copy_only=False)
+        bits[:, index] = (word >> (index % _WORD_BITS)) & 1
     return bits
 
 
@@ -185,23 +185,23 @@ def _partition(table: pa.Table, by: Expr | None) -> tuple[npt.NDArray[np.int32] 
 
 
 def count_vectors(
-    table: OpenTable, places: Counts, features: Sequence[str], partition: Expr | None
+    table: OpenTable, indices: Counts, features: Sequence[str], partition: Expr | None
 ) -> VectorCounts:
-    """The feature vectors of all rows in the files at these places, by the SQL of the features.
+    """The feature vectors of all rows in the files at these indices, by the SQL of the features.
 
     Of more vectors than a driver should hold, those that most rows have.
     """
     names = table.snapshot.logical_names
-    frame = lenient(_rows_of(table, places))
-    words = [F.expr(word).alias(f"b{place}") for place, word in enumerate(packed_bits_sql(features))]
+    frame = lenient(_rows_of(table, indices))
+    words = [F.expr(word).alias(f"b{index}") for index, word in enumerate(packed_bits_sql(features))]
     key = [] if partition is None else [_value(names.sql(partition), partition).alias("p")]
-    keys = [*[f"b{place}" for place in range(len(words))], *(["p"] if key else [])]
+    keys = [*[f"b{index}" for index in range(len(words))], *(["p"] if key else [])]
     counted = frame.select(*words, *key).groupBy(*keys).agg(F.count(F.lit(1)).alias("n"))
     found: pa.Table = counted.orderBy(F.desc("n")).limit(_MOST_VECTORS).toArrow().combine_chunks()
-    bits = _unpack([_flat(found, f"b{place}") for place in range(len(words))], len(features), found.num_rows)
+    bits = _unpack([_flat(found, f"b{index}") for index in range(len(words))], len(features), found.num_rows)
     counts = _flat(found, "n").to_numpy(zero_copy_only=False).astype(np.float64)
     parts: list[Value] = [None] * found.num_rows
     if partition is not None:
         parts = canonical_array(_flat(found, "p"), type_of(partition)).to_pylist()
     order = np.lexsort(bits.T) if len(features) else np.arange(len(counts))
-    return VectorCounts(bits[order], counts[order], tuple(parts[place] for place in order))
+    return VectorCounts(bits[order], counts[order], tuple(parts[index] for index in order))

@@ -1,4 +1,4 @@
-"""What statistics are kept of: the table's columns and the expressions and features that were asked for.
+"""What is tracked in statistics: the table's columns and the expressions and features that were asked for.
 
 Each has two readings: Spark SQL text, by which it is computed, and our own expression, by which filters
 find it. Both come from the same Catalyst expression, after the optimizer, as live filters do.
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 LOG = logging.getLogger("skipstone")
-_told: set[str] = set()
+_reported: set[str] = set()
 _UNSUPPORTED = (Kind.OTHER, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 _SENTENCES = {
     "UDF": "it calls a user-defined function",
@@ -56,13 +56,13 @@ _SENTENCES = {
 def tracked_columns(schema: str) -> tuple[Tracked, ...]:
     """All columns and struct fields whose values have an order that outlives the session."""
     names = ColumnNames.from_schema(schema)
-    kept = []
+    found = []
     for name, described in _fields(json_object(json.loads(schema))):
         resolved = _resolve(names, name)
         type_ = type_from_object(described)
         if resolved is not None and type_.kind not in _UNSUPPORTED:
-            kept.append(Tracked(Column(resolved, type_), quoted(*name), type_))
-    return tuple(kept)
+            found.append(Tracked(Column(resolved, type_), quoted(*name), type_))
+    return tuple(found)
 
 
 def _fields(struct: JsonObject, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -87,13 +87,13 @@ def _resolve(names: ColumnNames, logical: tuple[str, ...]) -> tuple[str, ...] | 
 
 def tracked_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracked, ...]:
     """Read further expressions, such as ``month(d)`` or ``attrs['courier']``, against the table."""
-    kept = []
+    found = []
     for text in texts:
         expr = _read(table, text, "expression")
         if not isinstance(expr, Call | Column) or expr.type.kind in _UNSUPPORTED:
             raise SkipstoneError(f"No statistics can be kept of {text}: its values have no order.")
-        kept.append(Tracked(expr, text, expr.type))
-    return tuple(kept)
+        found.append(Tracked(expr, text, expr.type))
+    return tuple(found)
 
 
 def tracked_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, ...]:
@@ -131,33 +131,33 @@ def rendered_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, 
 
 def still_tracked(table: OpenTable, expressions: Iterable[str], features: Iterable[str]) -> TrackedSet:
     """What was asked for once, except for what cannot be read any more, such as that of a dropped column."""
-    kept: list[Tracked] = []
+    tracked: list[Tracked] = []
     wanted: list[Feature] = []
     for text in dict.fromkeys(expressions):
         with _named_if_refused():
-            kept += tracked_expressions(table, (text,))
+            tracked += tracked_expressions(table, (text,))
     for text in dict.fromkeys(features):
         with _named_if_refused():
             wanted += tracked_features(table, (text,))
-    return TrackedSet(tuple(kept), tuple(wanted))
+    return TrackedSet(tuple(tracked), tuple(wanted))
 
 
 @contextmanager
 def _named_if_refused() -> Iterator[None]:
-    """Say once what is not kept any more, and go on."""
+    """Say once what is not tracked any more, and go on."""
     try:
         with unlogged_errors():
             yield
     except SkipstoneError as problem:
-        if str(problem) not in _told:
-            _told.add(str(problem))
+        if str(problem) not in _reported:
+            _reported.add(str(problem))
             LOG.warning("No statistics are kept any more that were asked for once. %s", problem)
 
 
 def _read(table: OpenTable, text: str, what: str) -> Expr:
     spark = table.engine.spark
     try:
-        plan = table.no_rows().selectExpr(f"({text}) AS kept")._jdf.queryExecution()
+        plan = table.no_rows().selectExpr(f"({text}) AS tracked")._jdf.queryExecution()
         analyzed, optimized = plan.analyzed(), plan.optimizedPlan()
     except PySparkException as problem:
         raise _unreadable(what, text, problem) from problem

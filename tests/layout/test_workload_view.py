@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.predicate.samples import PREDICATES, ROWS
 
 from skipstone.layout.sample import Formula
-from skipstone.layout.view import workload_view
+from skipstone.layout.workload_view import workload_view
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal, Not, Opaque, Or, Value
 from skipstone.predicate.types import BOOLEAN, INT
