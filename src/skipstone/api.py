@@ -12,13 +12,17 @@ from skipstone.actions.analyze import Analyze, WorkloadAnalysis
 from skipstone.actions.append import Append
 from skipstone.actions.auto import Auto
 from skipstone.actions.auto_status import AutoStatus, ShowAutoStatus
+from skipstone.actions.drop import Drop, DropReport
 from skipstone.actions.explain import Explain, Explanation
 from skipstone.actions.import_log import ImportedLog, ImportLog
 from skipstone.actions.index import Index, IndexReport
 from skipstone.actions.log import ClearLog, ShowLog
 from skipstone.actions.optimize import Optimize, OptimizeReport
 from skipstone.actions.optimize_new import OptimizeNew
+from skipstone.actions.refresh import Refresh, RefreshReport
 from skipstone.actions.replay import Replay, ReplayReport
+from skipstone.actions.replicas import ReplicasReport, ShowReplicas
+from skipstone.actions.replicate import Replicate, ReplicateReport
 from skipstone.actions.status import Status, TableStatus
 from skipstone.actions.watch import Watch, watch_table
 from skipstone.cancel import Cancel
@@ -253,6 +257,37 @@ class Table:
         Nothing is done until ``blocks_worth`` blocks of rows have gathered, in each partition of the table.
         """
         return self.perform(OptimizeNew(blocks_worth, force), progress, cancel)
+
+    def replicate(
+        self,
+        queries: Workload | None = None,
+        layout: str = "auto",
+        options: LayoutOptions | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> ReplicateReport:
+        """Copy the table's rows into another layout, beside the table, for queries that it serves better.
+
+        Each query then reads, for each part of the table, the copy that costs least. ``queries`` are those of
+        the query log by default. What changes in the table is read from there until :meth:`refresh`.
+        """
+        return self.perform(Replicate(queries, layout, options or LayoutOptions()), progress, cancel)
+
+    def replicas(self, progress: Progress | None = None, cancel: Cancel | None = None) -> ReplicasReport:
+        """Show which replicas there are, and how much of the table each can answer for now."""
+        return self.perform(ShowReplicas(), progress, cancel)
+
+    def refresh(
+        self, replica: str | None = None, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> RefreshReport:
+        """Bring one replica, or all of them, up to date with the table."""
+        return self.perform(Refresh(replica), progress, cancel)
+
+    def drop(
+        self, replica: str, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> DropReport:
+        """Delete a replica; the table itself is not touched."""
+        return self.perform(Drop(replica), progress, cancel)
 
     def auto(
         self,

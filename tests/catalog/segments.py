@@ -40,6 +40,13 @@ class MemoryStore:
     def delete(self, path: str) -> None:
         self.files.pop(path, None)
 
+    def delete_folder(self, folder: str, unless_younger_millis: int | None = None) -> None:
+        """Nothing here has an age, so with a limit everything is too young."""
+        if unless_younger_millis is None:
+            self.files = {
+                path: data for path, data in self.files.items() if not path.startswith(f"{folder}/")
+            }
+
 
 def equals(column: Column, value: Value) -> Comparison:
     return Comparison("=", column, Literal(value, column.type))

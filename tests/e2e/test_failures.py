@@ -14,7 +14,8 @@ from tests.opened import opened
 import skipstone
 from skipstone.catalog.segment import decode, encode
 from skipstone.catalog.store import _name
-from skipstone.spark.bridge import runtime
+from skipstone.spark.bridge import loaded_table, runtime
+from skipstone.spark.bridge.question import Question
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ def test_a_decision_that_fails_reads_everything(
 
     query = f"SELECT id FROM {orders.name} WHERE id < 10"
     with caplog.at_level(logging.WARNING, "skipstone"):
-        monkeypatch.setattr(runtime, "decide", broken)
+        monkeypatch.setattr(loaded_table, "decide", broken)
         _reads_all(orders.table, query, 10, "RuntimeError: no decision today")
     assert "no decision today" in caplog.text
     monkeypatch.undo()
@@ -49,7 +50,7 @@ def test_a_decision_that_fails_reads_everything(
 def test_an_answer_that_makes_no_sense_reads_everything(
     orders: Orders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime.Question, "read", classmethod(lambda cls, text: None))
+    monkeypatch.setattr(Question, "read", classmethod(lambda cls, text: None))
     query = f"SELECT id FROM {orders.name} WHERE id < 10"
     assert len(orders.table.spark.sql(query).collect()) == 10
     assert len(orders.table.spark.sql(query).inputFiles()) == 8

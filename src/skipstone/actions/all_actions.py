@@ -9,6 +9,7 @@ from skipstone.actions.append import Append
 from skipstone.actions.auto import Auto
 from skipstone.actions.auto_status import ShowAutoStatus
 from skipstone.actions.calibrate import Calibrate
+from skipstone.actions.drop import Drop
 from skipstone.actions.engine_action import EngineAction
 from skipstone.actions.explain import Explain
 from skipstone.actions.import_log import ImportLog
@@ -16,7 +17,10 @@ from skipstone.actions.index import Index
 from skipstone.actions.log import ClearLog, ShowLog
 from skipstone.actions.optimize import Optimize
 from skipstone.actions.optimize_new import OptimizeNew
+from skipstone.actions.refresh import Refresh
 from skipstone.actions.replay import Replay
+from skipstone.actions.replicas import ShowReplicas
+from skipstone.actions.replicate import Replicate
 from skipstone.actions.status import Status
 
 __all__ = ["ACTIONS", "ENGINE_ACTIONS"]
@@ -33,6 +37,10 @@ ACTIONS: tuple[type[Action[object]], ...] = (
     Advise,
     Optimize,
     OptimizeNew,
+    Replicate,
+    ShowReplicas,
+    Refresh,
+    Drop,
     Auto,
     ShowAutoStatus,
     Append,

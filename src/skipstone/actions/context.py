@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from skipstone.cancel import Cancel
-from skipstone.catalog import Catalog, FileStore
+from skipstone.catalog import Catalog
+from skipstone.catalog.replica_store import FolderStore
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.progress import Progress, Steps
 from skipstone.spark.engine.engine import Engine
@@ -50,7 +51,7 @@ class Context:
         return self.table.catalog
 
     @property
-    def store(self) -> FileStore:
+    def store(self) -> FolderStore:
         """Where the table's catalog, layouts and decisions are kept."""
         return self.table.store
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from skipstone.actions.context import Context
+from skipstone.catalog.copy_report import copy_reports
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
@@ -21,7 +22,7 @@ from skipstone.pruning.report import (
     unused_predicates,
 )
 from skipstone.spark import DataFrame
-from skipstone.spark.bridge.runtime import Question
+from skipstone.spark.bridge.question import Question
 from skipstone.spark.bridge.scans import DecidedScan
 
 __all__ = ["Explain", "Explanation"]
@@ -54,11 +55,11 @@ def _report(scan: DecidedScan) -> ScanReport:
         filter="",
         files_total=figures.files_total,
         files_pruned=figures.files_total - figures.files_offered,
-        files_skipped=figures.files_offered - figures.files_kept,
-        files_read=figures.files_kept,
+        files_skipped=figures.files_offered - figures.files_kept - figures.files_replaced,
+        files_read=figures.files_read,
         files_unindexed=figures.files_unindexed,
         bytes_total=figures.bytes_total,
-        bytes_read=figures.bytes_kept,
+        bytes_read=figures.bytes_read,
         failure=figures.failure,
     )
     return report if scan.question is None else _with_reasons(report, scan, scan.question)
@@ -75,10 +76,11 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
     )
     if report.failure:
         return report
-    result = scan.decision(question)
+    decided = scan.decision(question)
+    result = decided.base
     partitions = frozenset(question.names.resolve((), name).path for name in scan.figures.partitions)
     pruned = _pruned_by_spark(scan, question, partitions)
-    files = scan.offered & ~scan.skipped & ~foreign
+    files = scan.offered & ~scan.skipped & ~foreign & ~scan.replaced
     offered = int((scan.offered & ~pruned).sum())
     read = ReadFiles(question.filter, scan.root, files, offered, sizes, partitions)
     return replace(
@@ -88,6 +90,7 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
         skipped=skip_reasons(result, scan.skipped & ~pruned, blocks.rows, sizes),
         unused=unused_predicates(result),
         read=read_reasons(read, blocks, result),
+        copies=copy_reports(scan.replicas, decided.choice),
     )
 
 
@@ -96,4 +99,4 @@ def _pruned_by_spark(scan: DecidedScan, question: Question, partitions: frozense
     filter_ = partition_filter(question.filter, partitions)
     if filter_ is None:
         return np.zeros(len(scan.skipped), np.bool_)
-    return scan.decision(question, filter_).skip & scan.skipped
+    return scan.decision(question, filter_).base.skip & scan.skipped

@@ -33,7 +33,7 @@ from skipstone.spark.engine.resolve_tracked import (
 )
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
 
-__all__ = ["RewriteResult", "RewriteWork", "fit_design", "rewrite_table"]
+__all__ = ["RewriteResult", "RewriteWork", "fit_design", "layout_record", "plan_of", "rewrite_table"]
 
 LOG = logging.getLogger("skipstone")
 _PAGE_ROWS = 20_000
@@ -84,21 +84,25 @@ def rewrite_table(context: Context, work: RewriteWork) -> RewriteResult:
     begun, created = work.started or context.clock(), context.clock().isoformat()
     layout_id = uuid.uuid4().hex[:12]
     rewriting = Rewriting(context.table)
-    plan = _plan(context.table, rewriting.before, work, layout_id, created)
+    plan = replace(
+        plan_of(context.table, work, layout_id, created),
+        chosen=_indices_now(work.prepared, rewriting.before),
+    )
     rewritten = rewriting.run(plan, context.progress)
-    _store_layout(context, _record(work, plan, rewritten))
+    _store_layout(context, layout_record(work, plan, rewritten.version))
     seconds = (context.clock() - begun).total_seconds()
     features = features_of_rewrite(work.prepared, work.design, work.sizes)
     remember(context.engine, [Observation.rewrite(features, seconds)])
     return RewriteResult(layout_id, rewritten)
 
 
-def _plan(table: OpenTable, before: OpenTable, work: RewriteWork, layout_id: str, created: str) -> Plan:
+def plan_of(table: OpenTable, work: RewriteWork, layout_id: str, created: str) -> Plan:
+    """How the prepared files are written."""
     prepared, group = work.prepared, work.design.group
     names = table.snapshot.logical_names
     sorted_by = group.sort if prepared.view.block_rows > _PAGE_ROWS else ()
     return Plan(
-        chosen=_indices_now(prepared, before),
+        chosen=prepared.file_indices,
         assign=lambda frame: with_block(frame, group.assignment, names),
         blocks=blocks_of(group.assignment),
         sort=tuple(names.sql(expr) for expr in sorted_by),
@@ -138,13 +142,14 @@ def _to_track(table: OpenTable, prepared: Prepared, design: Design) -> TrackedSe
     return columns.with_more(wanted).with_more(earlier)
 
 
-def _record(work: RewriteWork, plan: Plan, rewritten: Rewritten) -> LayoutRecord:
+def layout_record(work: RewriteWork, plan: Plan, version: int) -> LayoutRecord:
+    """What is kept of a layout, for later rows and for whoever looks."""
     prepared, design = work.prepared, work.design
     return LayoutRecord(
         id=plan.layout,
         strategy=work.layout,
         created=plan.created,
-        table_version=rewritten.version,
+        table_version=version,
         block_rows=prepared.view.block_rows,
         partition_by=None if prepared.partition is None else prepared.partition.sql,
         options=options_for(work.layout, prepared.options),

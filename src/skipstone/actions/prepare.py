@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from skipstone.catalog.tracked import Tracked
 from skipstone.errors import SkipstoneError
-from skipstone.estimate.prepared import Asked, Prepared, default_block_bytes, fingerprint_of, view_of
+from skipstone.estimate.prepared import Asked, Prepared, default_block_rows, fingerprint_of, view_of
 from skipstone.layout.layouts import LAYOUTS, needs_of
 from skipstone.layout.options import LayoutOptions
 from skipstone.layout.sample import Drawn, WorkloadView
@@ -131,8 +131,7 @@ def _partition(table: OpenTable, text: str | None) -> Tracked | None:
 def _block_rows(table: OpenTable, request: FitRequest, total_rows: int) -> int:
     """The rows in a block, of which there must be two."""
     size = table.snapshot.bytes_of(request.file_indices)
-    chosen = max(1, int(total_rows * default_block_bytes(size) / max(size, 1)))
-    block_rows = request.options.block_rows or chosen
+    block_rows = request.options.block_rows or default_block_rows(size, total_rows)
     if total_rows < 2 * block_rows:
         raise SkipstoneError(
             f"{table.root} has {total_rows:,} rows, which is less than two blocks of {block_rows:,} rows; "

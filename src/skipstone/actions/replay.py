@@ -183,8 +183,8 @@ def _figures(table: OpenTable, sql: str, compared: Compared, total_rows: int) ->
         rows_scanned=sum(_rows_read(table, scan, total_rows) for scan in scans) if scans else total_rows,
         rows_needed=sum(scan.rows_needed() for scan in scans) if scans else total_rows,
         files_total=len(table.files) * times,
-        files_read=sum(scan.figures.files_kept for scan in scans) if scans else len(table.files),
-        bytes_read=sum(scan.figures.bytes_kept for scan in scans) if scans else table.files.bytes,
+        files_read=sum(scan.figures.files_read for scan in scans) if scans else len(table.files),
+        bytes_read=sum(scan.figures.bytes_read for scan in scans) if scans else table.files.bytes,
         seconds_on=compared.seconds_on,
         seconds_off=compared.seconds_off,
         same_result=compared.same_result,
@@ -192,10 +192,11 @@ def _figures(table: OpenTable, sql: str, compared: Compared, total_rows: int) ->
 
 
 def _rows_read(table: OpenTable, scan: DecidedScan, total_rows: int) -> int:
-    """All rows but those of indexed files that are not read."""
+    """All rows but those of indexed files that are not read, or whose rows are read from a replica."""
     if scan.figures.failure:
         return total_rows
     catalog = scan.catalog
     present = set(table.files.paths)
     unread = (scan.skipped | ~scan.offered).nonzero()[0]
-    return total_rows - sum(int(catalog.blocks.rows[i]) for i in unread if catalog.files.paths[i] in present)
+    read = total_rows - sum(int(catalog.blocks.rows[i]) for i in unread if catalog.files.paths[i] in present)
+    return read if scan.question is None else read + scan.rows_of_copies(scan.question)

@@ -24,7 +24,7 @@ from skipstone.workload.analysis import Analysis
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.queries import BrokenQuery
 
-__all__ = ["Asked", "Prepared", "default_block_bytes", "fingerprint_of", "view_of"]
+__all__ = ["Asked", "Prepared", "default_block_bytes", "default_block_rows", "fingerprint_of", "view_of"]
 
 _MIB = 1 << 20
 
@@ -108,3 +108,8 @@ def fingerprint_of(view: WorkloadView) -> str:
 def default_block_bytes(size: int) -> int:
     """Blocks of 1 to 64 MiB, such that there are about 64 of them in a small table."""
     return min(64 * _MIB, max(_MIB, size // 64))
+
+
+def default_block_rows(size: int, rows: int) -> int:
+    """How many rows a block has by default, in a table of so many bytes and rows."""
+    return max(1, int(rows * default_block_bytes(size) / max(size, 1)))

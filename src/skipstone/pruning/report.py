@@ -13,9 +13,10 @@ from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Counts
 from skipstone.pruning.masks import Flags
 from skipstone.pruning.reasons import PruneResult
-from skipstone.view import Cell, Grid, Share, View, Viewed, count
+from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes
 
 __all__ = [
+    "CopyReport",
     "Explanation",
     "ReadReason",
     "ScanReport",
@@ -66,6 +67,32 @@ class UnusedPredicate:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What became of a replica in one scan: its horizontal partitions with one verdict, and what they cost.
+
+    ``base_files`` and ``base_bytes`` are what would be read of the base files that they cover, ``files`` and
+    ``bytes`` what would be read of their own.
+    """
+
+    replica: str
+    code: str
+    sentence: str
+    partitions: int
+    partitions_total: int
+    base_files: int
+    base_bytes: int
+    files: int
+    bytes: int
+
+    def line(self) -> str:
+        """The report as text."""
+        some = f"{self.partitions:,} of {count(self.partitions_total, 'horizontal partition')}"
+        costs = f"{count(self.files, 'file')} ({megabytes(self.bytes)}) instead of {self.base_files:,}"
+        instead = f"{costs} ({megabytes(self.base_bytes)})"
+        return f"replica {self.replica}, {some}: {instead}: {self.sentence} [{self.code}]"
+
+
+@dataclass(frozen=True, slots=True)
 class ScanReport:
     """One scan of a registered table.
 
@@ -91,6 +118,7 @@ class ScanReport:
     files_foreign: int = 0
     read: tuple[ReadReason, ...] = ()
     filter_text: str = ""
+    copies: tuple[CopyReport, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
@@ -101,6 +129,7 @@ class ScanReport:
             f"({self.files_pruned:,} pruned by Spark, {self.files_skipped:,} skipped by skipstone)"
         )
         yield f"  bytes: {self.bytes_read:,} of {self.bytes_total:,} read"
+        yield from (f"  {copy.line()}" for copy in self.copies)
         yield from _listed(self.skipped, "skipped")
         yield from _listed(self.read, "read")
         if self.files_unindexed:

@@ -25,7 +25,7 @@ def bit_set(spark: SparkSession, *indices: int) -> Any:
 @pytest.fixture
 def registry(spark: SparkSession) -> Any:
     made = new_instance(spark, "TableRegistry")
-    made.register("/data/t", 3, b"a\0day=1/b", numbers(10, 20), numbers(1, 2))
+    made.register("/data/t", 3, b"a\0day=1/b", numbers(10, 20), numbers(1, 2), None)
     return made
 
 
@@ -53,7 +53,7 @@ def test_no_table_is_found_above_or_beside_it_or_in_its_own_folder(registry: Any
 
 def test_a_table_without_files_is_found_too(spark: SparkSession) -> None:
     registry = new_instance(spark, "TableRegistry")
-    registry.register("/none", 1, b"", b"", b"")
+    registry.register("/none", 1, b"", b"", b"", None)
     assert registry.lookup("/none").size() == 0
     assert registry.lookup("/none").find("", 0, 0) == -1
 
@@ -76,6 +76,8 @@ def test_a_scan_counts_what_is_offered_kept_skipped_and_unknown(spark: SparkSess
         "bytes_kept": 16,
         "files_unindexed": 1,
         "bytes_unindexed": 11,
+        "files_replaced": 0,
+        "bytes_replaced": 0,
     }
     assert (bytes(scan.offeredBits()), bytes(scan.skippedBits())) == (b"\x03", b"\x02")
     scan.restart()

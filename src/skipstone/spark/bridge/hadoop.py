@@ -48,6 +48,13 @@ class HadoopStore:
         """Remove a file, if it is there."""
         self._call("delete", self._files.delete, path)
 
+    def delete_folder(self, folder: str, unless_younger_millis: int | None = None) -> None:
+        """Remove a folder with all that is in it; with a limit only if all of it is older."""
+        if unless_younger_millis is None:
+            self._call("delete", self._files.deleteFolder, folder)
+        else:
+            self._call("delete", self._files.deleteOldFolder, folder, unless_younger_millis)
+
     def _call(self, verb: str, method: JavaObject, path: str, *more: object) -> JavaObject:
         target = f"{self._root}/{path}"
         try:

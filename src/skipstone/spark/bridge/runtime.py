@@ -10,89 +10,32 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TypedDict
 
-import numpy as np
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 
-from skipstone.catalog import Catalog, load, merge, stamp
-from skipstone.catalog.column_names import ColumnNames
-from skipstone.catalog.decide import decide
+from skipstone.catalog import Catalog, Files, load, merge
+from skipstone.catalog.replica_store import load_replicas
+from skipstone.catalog.replicas import NO_REPLICAS, Replicas
 from skipstone.errors import SkipstoneError
-from skipstone.predicate.expr import And, Expr, Literal, Opaque
-from skipstone.predicate.types import BOOLEAN
-from skipstone.pruning.reasons import PruneResult
-from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
+from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.loaded_table import Decided, LoadedTable, stored_names
+from skipstone.spark.bridge.question import Question
 from skipstone.spark.running import require_running
 
-__all__ = ["Question", "QuestionJson", "Runtime", "runtime_of"]
+__all__ = ["Runtime", "runtime_of"]
 
 LOG = logging.getLogger("skipstone")
 _LOOK_AGAIN_SECONDS = 5.0
 _PATIENCE_SECONDS = 3.0
 _runtimes: dict[str, Runtime] = {}
 _lock = threading.Lock()
-
-
-class QuestionJson(TypedDict):
-    """A question as the shim writes it; ``unusable`` has the code and the text of each such conjunct."""
-
-    root: str
-    version: int
-    schema: str
-    conjuncts: list[TreeJson]
-    unusable: list[tuple[str, str]]
-    settings: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A scan of a registered table under a filter, as the shim describes it."""
-
-    root: str
-    version: int
-    filter: Expr
-    settings: Mapping[str, str]
-    names: ColumnNames
-
-    @classmethod
-    def read(cls, text: str | QuestionJson) -> Question:
-        """Read the shim's JSON."""
-        asked: QuestionJson = json.loads(text) if isinstance(text, str) else text
-        names = _names_of(asked["schema"])
-        parts = [expr_from_catalyst(tree, names) for tree in asked["conjuncts"]]
-        parts += [Opaque(text, code) for code, text in asked["unusable"]]
-        filter_ = parts[0] if len(parts) == 1 else And(tuple(parts)) if parts else Literal(True, BOOLEAN)
-        return cls(asked["root"], asked["version"], filter_, asked["settings"], names)
-
-
-@lru_cache(maxsize=256)
-def _names_of(schema: str) -> ColumnNames:
-    return ColumnNames.from_schema(schema)
-
-
-@dataclass(slots=True, eq=False)
-class _Loaded:
-    """A registered table: its catalog as last read, or the sentence that says why there is none.
-
-    ``outdated`` is one that could not be read anew when it was last looked at.
-    """
-
-    version: int
-    catalog: Catalog
-    store: HadoopStore
-    problem: str = ""
-    outdated: bool = False
-    looked_at: float = field(default_factory=time.monotonic)
 
 
 class _Function:
@@ -118,7 +61,7 @@ class Runtime:
         """Compile the shim and connect it to this process."""
         ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
         self._spark = spark
-        self._tables: dict[str, _Loaded] = {}
+        self._tables: dict[str, LoadedTable] = {}
         self._versions = count(1)
         self._guard = threading.RLock()
         self.names: dict[tuple[str, ...], str] = {}
@@ -160,16 +103,23 @@ class Runtime:
         if problem:
             raise SkipstoneError(problem)
 
-    def decision(self, question: Question) -> PruneResult:
+    def replicas(self, root: str) -> Replicas:
+        """The table's replicas as last read."""
+        loaded = self._tables.get(root)
+        return NO_REPLICAS if loaded is None else loaded.replicas
+
+    def decision(self, question: Question) -> Decided:
         """Decide a question again, with its reasons."""
-        return decide(question.filter, self._tables[question.root].catalog, question.settings)
+        return self._tables[question.root].decide(question)
 
     def _load(self, root: str, patience: float = 0.0, keep: bool = False) -> str:
         store = self.store(root)
         with self._guard:
             before = self._tables.get(root)
+            replicas = NO_REPLICAS
             try:
                 catalog, problem = load(store, root, patience), ""
+                replicas = self._load_replicas(store, root, before)
             # Whatever fails in skipping: the query reads everything.
             except Exception as error:  # noqa: BLE001
                 if keep and before is not None and not before.problem and not before.outdated:
@@ -179,21 +129,32 @@ class Runtime:
                 catalog, problem = merge(()), str(error)
                 if before is None or before.problem != problem:
                     LOG.warning("Queries on %s read everything: %s", root, problem)
-            loaded = _Loaded(next(self._versions), catalog, store, problem)
+            loaded = LoadedTable(next(self._versions), catalog, replicas, store, problem)
             self._tables[root] = loaded
-            files = catalog.files
-            self.shim.register(
-                root,
-                loaded.version,
-                "\0".join(files.paths).encode(),
-                files.sizes.astype(">i8").tobytes(),
-                files.times.astype(">i8").tobytes(),
-            )
+            self.shim.register(root, loaded.version, *_packed(catalog.files), self._entries(replicas))
             return problem
+
+    def _load_replicas(self, store: HadoopStore, root: str, before: LoadedTable | None) -> Replicas:
+        known = None if before is None else before.replicas
+        found = load_replicas(store, root, known)
+        for problem in found.problems:
+            if known is None or problem not in known.problems:
+                LOG.warning("A replica is not used: %s", problem)
+        return found
+
+    def _entries(self, replicas: Replicas) -> JavaObject:
+        """The replicas as the shim knows them; None if there are none."""
+        if not len(replicas):
+            return None
+        entries = new_instance(self._spark, "ReplicaEntries")
+        covered, own = replicas.covered, replicas.catalog.files
+        entries.cover(*_packed(covered), _texts(covered.vectors), _longs(replicas.covered_by))
+        entries.hold(*_packed(own), _texts(replicas.partition_values), _longs(replicas.part_of))
+        return entries
 
     def _discover(self, root: str) -> None:
         try:
-            if stamp(self.store(root)):
+            if stored_names(self.store(root)):
                 self._load(root)
         except Exception as error:  # noqa: BLE001 - as in _load
             LOG.warning("Queries on %s read everything: %s", root, error)
@@ -207,19 +168,31 @@ class Runtime:
                 return loaded.problem
             if loaded.version != question.version:
                 return "the catalog was read anew while the query was planned"
-            skip = decide(question.filter, loaded.catalog, question.settings).skip
+            answer = loaded.decide(question).packed()
             self._look_again(question.root, loaded)
-            return np.packbits(skip, bitorder="little").tobytes()
+            return answer
         except Exception as error:
             LOG.warning("A query reads everything: %s", error, exc_info=True)
             return f"{type(error).__name__}: {error}"
 
-    def _look_again(self, root: str, loaded: _Loaded) -> None:
+    def _look_again(self, root: str, loaded: LoadedTable) -> None:
         if time.monotonic() - loaded.looked_at > _LOOK_AGAIN_SECONDS:
             loaded.looked_at = time.monotonic()
             # What was wrong may have passed without a trace in the names.
-            if loaded.problem or stamp(loaded.store) != loaded.catalog.names:
+            if loaded.problem or stored_names(loaded.store) != loaded.names:
                 self._load(root, keep=True)
+
+
+def _packed(files: Files) -> tuple[bytes, bytes, bytes]:
+    return _texts(files.paths), _longs(files.sizes), _longs(files.times)
+
+
+def _texts(texts: Sequence[str]) -> bytes:
+    return "\0".join(texts).encode()
+
+
+def _longs(numbers: Counts) -> bytes:
+    return numbers.astype(">i8").tobytes()
 
 
 def runtime_of(spark: SparkSession) -> Runtime:

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from pyspark.sql import DataFrame
 
 from skipstone.catalog import Catalog
+from skipstone.catalog.replicas import Replicas
 from skipstone.predicate.expr import Expr
-from skipstone.pruning.reasons import PruneResult
 from skipstone.spark.bridge.jvm import JavaObject
-from skipstone.spark.bridge.runtime import Question, QuestionJson, Runtime
+from skipstone.spark.bridge.loaded_table import Decided
+from skipstone.spark.bridge.question import Question, QuestionJson
+from skipstone.spark.bridge.runtime import Runtime
 
 __all__ = ["DecidedScan", "ScanFigures", "scans_of"]
 
@@ -32,13 +34,22 @@ class _Summary(TypedDict):
     files_kept: int
     bytes_kept: int
     files_unindexed: int
+    files_replaced: int
+    replica_files: int
+    replica_files_kept: int
+    replica_bytes_kept: int
+    parts: list[int]
     failure: str
     partitions: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ScanFigures:
-    """How many files and bytes a scan was offered and reads; ``failure`` says why nothing is skipped."""
+    """How many files and bytes a scan was offered and reads; ``failure`` says why nothing is skipped.
+
+    ``parts`` are the horizontal partitions of replicas that it reads, in place of ``files_replaced`` base
+    files: some of their ``replica_files``.
+    """
 
     root: str
     files_total: int
@@ -49,6 +60,21 @@ class ScanFigures:
     files_unindexed: int
     failure: str
     partitions: tuple[str, ...]
+    files_replaced: int = 0
+    replica_files: int = 0
+    replica_files_kept: int = 0
+    replica_bytes_kept: int = 0
+    parts: tuple[int, ...] = ()
+
+    @property
+    def files_read(self) -> int:
+        """Files of the base and of replicas."""
+        return self.files_kept + self.replica_files_kept
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes in them."""
+        return self.bytes_kept + self.replica_bytes_kept
 
     @classmethod
     def read(cls, found: _Summary) -> ScanFigures:
@@ -63,6 +89,11 @@ class ScanFigures:
             files_unindexed=found["files_unindexed"],
             failure=found["failure"],
             partitions=tuple(found["partitions"]),
+            files_replaced=found["files_replaced"],
+            replica_files=found["replica_files"],
+            replica_files_kept=found["replica_files_kept"],
+            replica_bytes_kept=found["replica_bytes_kept"],
+            parts=tuple(found["parts"]),
         )
 
 
@@ -90,9 +121,38 @@ class DecidedScan:
         """What is known about the table's blocks."""
         return self.runtime.catalog(self.root)
 
-    def decision(self, question: Question, filter_: Expr | None = None) -> PruneResult:
+    @property
+    def replicas(self) -> Replicas:
+        """The table's replicas."""
+        return self.runtime.replicas(self.root)
+
+    @property
+    def replaced(self) -> Flags:
+        """The catalog entries of base files in whose place a replica is read."""
+        replicas, catalog = self.replicas, self.catalog
+        chosen = np.isin(replicas.covered_by, self.figures.parts)
+        found = np.zeros(len(catalog) + 1, np.bool_)
+        found[replicas.covered.indices_in(catalog.files)[chosen]] = True
+        return found[:-1]
+
+    def decision(self, question: Question, filter_: Expr | None = None) -> Decided:
         """Decide the question again, with its reasons; with ``filter_`` under another filter."""
         return self.runtime.decision(question if filter_ is None else replace(question, filter=filter_))
+
+    def rows_of_copies(self, question: Question) -> int:
+        """By how many rows more or less are read because of the replicas that are.
+
+        Of the base files that they replace, those that Delta leaves out by itself count as not offered.
+        """
+        replicas, chosen = self.replicas, np.isin(np.arange(len(self.replicas)), self.figures.parts)
+        if not chosen.any():
+            return 0
+        own = self.decision(question).own
+        assert own is not None
+        read = int(replicas.catalog.blocks.rows[chosen[replicas.part_of] & ~own.skip].sum())
+        unread = self.replaced & ~self.offered
+        rows = sum(part.rows for part, taken in zip(replicas.parts, chosen, strict=True) if taken)
+        return read - rows + int(self.catalog.blocks.rows[unread].sum())
 
     def rows_needed(self) -> int:
         """How many rows satisfy the scan's filter; they are counted by a Spark job."""

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.errors import SkipstoneError, UnknownOutcomeError
 from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.layout.stored_layout import design_of
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import BLOCK, arranged, with_block
+from skipstone.spark.engine.assign import arranged, coarsened, with_block
 from skipstone.spark.engine.cancellation import shielded
 from skipstone.spark.engine.job_settings import IN_PLACE
 from skipstone.spark.engine.open_table import OpenTable
@@ -175,6 +174,5 @@ def _placed(numbered: DataFrame, record: LayoutRecord, assignment: Assignment, w
     """The rows in so many partitions, each with one or some neighbouring blocks of the layout."""
     blocks = blocks_of(assignment)
     partitions = min(wanted, blocks)
-    coarse = f"CAST(CAST({BLOCK} AS BIGINT) * {partitions} div {blocks} AS INT)"
     sort = [each.sql for each in record.group.sort]
-    return arranged(numbered.withColumn(BLOCK, F.expr(coarse)), partitions, sort)
+    return arranged(coarsened(numbered, blocks, partitions), partitions, sort)

@@ -36,7 +36,7 @@ from skipstone.predicate.types import LONG
 from skipstone.spark.engine.row_hash import hashed_row
 from skipstone.spark.engine.session_copy import in_session, lenient
 
-__all__ = ["BLOCK", "arranged", "with_block"]
+__all__ = ["BLOCK", "arranged", "coarsened", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -54,6 +54,13 @@ def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) ->
     A row for which an expression of the layout fails is assigned as if the expression were NULL.
     """
     return in_session(frame.sparkSession, _with_block(lenient(frame), assignment, names))
+
+
+def coarsened(frame: DataFrame, blocks: int, wanted: int) -> DataFrame:
+    """The frame in so many blocks only: each is some neighbouring ones of those that it has."""
+    if wanted >= blocks:
+        return frame
+    return frame.withColumn(BLOCK, F.expr(f"CAST(CAST({BLOCK} AS BIGINT) * {wanted} div {blocks} AS INT)"))
 
 
 def arranged(frame: DataFrame, blocks: int, sort: Sequence[str]) -> DataFrame:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from skipstone.catalog import Catalog, FileStore
+from skipstone.catalog import Catalog
+from skipstone.catalog.replica_store import FolderStore
+from skipstone.catalog.replicas import Replicas
 from skipstone.progress import Progress
 from skipstone.spark.bridge.query_text import query_frame
 from skipstone.spark.bridge.runtime import Runtime, runtime_of
@@ -39,7 +41,11 @@ class Engine:
         """What is known about a table's blocks, as last read."""
         return self.runtime.catalog(root)
 
-    def store(self, root: str) -> FileStore:
+    def replicas(self, root: str) -> Replicas:
+        """A table's replicas, as last read."""
+        return self.runtime.replicas(root)
+
+    def store(self, root: str) -> FolderStore:
         """Where the catalog of a table is kept."""
         return self.runtime.store(root)
 

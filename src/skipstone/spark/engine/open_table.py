@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from skipstone.catalog import Catalog, FileStore
+from skipstone.catalog import Catalog
 from skipstone.catalog.files import Files
+from skipstone.catalog.replica_store import FolderStore, load_replicas
+from skipstone.catalog.replicas import Replicas
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
@@ -51,9 +53,18 @@ class OpenTable:
         return self.engine.catalog(self.root)
 
     @property
-    def store(self) -> FileStore:
+    def store(self) -> FolderStore:
         """Where the catalog is kept."""
         return self.engine.store(self.root)
+
+    @property
+    def replicas(self) -> Replicas:
+        """The table's replicas, as last read."""
+        return self.engine.replicas(self.root)
+
+    def stored_replicas(self) -> Replicas:
+        """The table's replicas, as they are stored now."""
+        return load_replicas(self.store, self.root, self.replicas)
 
     def refresh(self) -> None:
         """Read the table's catalog anew; raises when it is unreadable."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from py4j.protocol import Py4JJavaError
@@ -38,8 +39,9 @@ from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, to
 from skipstone.spark.engine.statistics import compute, scans_of
 from skipstone.spark.failures import reason_of
 
-__all__ = ["Plan", "Rewriting", "Rewritten", "check_new_table"]
+__all__ = ["Plan", "Rewriting", "Rewritten", "Written", "check_new_table"]
 
+T = TypeVar("T")
 LOG = logging.getLogger("skipstone")
 _DEFAULTS = "spark.databricks.delta.properties.defaults."
 _COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
@@ -65,6 +67,19 @@ class Plan:
     layout: str
     created: str
 
+    def of(self, chosen: Counts) -> Plan:
+        """The same for other files."""
+        return replace(self, chosen=chosen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """New files that hold the rows which were read, checked, and what is known about them."""
+
+    table: OpenTable
+    segment: Segment
+    rows: RowHash
+
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
@@ -81,8 +96,11 @@ class Rewritten:
 class Rewriting:
     """One rewrite of some of a table's files; made, used once and dropped."""
 
-    def __init__(self, table: OpenTable) -> None:
-        """Begin: look at the newest version of the table, and list it again only if it has changed."""
+    def __init__(self, table: OpenTable, in_place: bool = True) -> None:
+        """Begin: look at the newest version of the table, and list it again only if it has changed.
+
+        With ``in_place``, tables that must not be rewritten are refused.
+        """
         engine = self._engine = table.engine
         self._spark = engine.spark
         self._committing = False
@@ -90,7 +108,8 @@ class Rewriting:
         self._handle = new_instance(self._spark, "SkipstoneRewrite")
         begun = self._handle.begin(self._session._jsparkSession, table.root, table.jvm_files)
         self.before = table if begun.equals(table.jvm_files) else open_handle(engine, begun)
-        self._check()
+        if in_place:
+            self._check()
 
     @property
     def session(self) -> SparkSession:
@@ -107,8 +126,20 @@ class Rewriting:
 
     def run(self, plan: Plan, progress: Progress | None = None) -> Rewritten:
         """Rewrite the chosen files; if that fails before the commit, what was written is deleted again."""
+        return self._unless_it_fails(lambda: self._run(plan, progress))
+
+    def copy(self, plan: Plan, folder: str, progress: Progress | None = None) -> Written:
+        """Write the rows of the chosen files to a folder below the table's root; the table stays as it is."""
+        return self._unless_it_fails(lambda: self._copy(plan, progress, folder))
+
+    def abandon(self) -> None:
+        """Delete what was written, unless it is part of the table."""
+        if not self._committing:
+            self._abandon()
+
+    def _unless_it_fails(self, work: Callable[[], T]) -> T:
         try:
-            return self._run(plan, progress)
+            return work()
         except (Py4JJavaError, PySparkException) as problem:
             failure = self._failure(problem)
             if not self._committing or isinstance(failure, TableChangedError):
@@ -120,10 +151,24 @@ class Rewriting:
             raise
 
     def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
+        written = self._copy(plan, progress, "")
+        publish(self.before.store, written.segment)
+        version = self._commit()
+        self.before.refresh()
+        return Rewritten(
+            version=version,
+            rows=written.rows.rows,
+            files_before=len(plan.chosen),
+            files_after=len(written.segment.files),
+            bytes_before=self.before.snapshot.bytes_of(plan.chosen),
+            bytes_after=written.segment.files.bytes,
+        )
+
+    def _copy(self, plan: Plan, progress: Progress | None, folder: str) -> Written:
         steps = Steps(progress, _PARTS, {"writing": 6, "measuring": 3, "verifying": 1})
         # The rows are read and dealt out, and then sorted and written.
         with watch(self._spark, steps.step("writing"), "writing blocks", 2):
-            written, read = self._write(plan)
+            written, read = self._write(plan, folder)
         everything = np.arange(len(written.files))
         with watch(
             self._spark,
@@ -145,22 +190,10 @@ class Rewriting:
             )
         settings = settings_of(written, statistics)
         check_cancelled(self._spark)
-        publish(
-            self.before.store,
-            Segment(written.files, statistics, settings, plan.created, plan.tracked.texts, plan.layout),
-        )
-        version = self._commit()
-        self.before.refresh()
-        return Rewritten(
-            version=version,
-            rows=found.rows,
-            files_before=len(plan.chosen),
-            files_after=len(written.files),
-            bytes_before=self.before.snapshot.bytes_of(plan.chosen),
-            bytes_after=written.files.bytes,
-        )
+        segment = Segment(written.files, statistics, settings, plan.created, plan.tracked.texts, plan.layout)
+        return Written(written, segment, found)
 
-    def _write(self, plan: Plan) -> tuple[OpenTable, RowHash]:
+    def _write(self, plan: Plan, folder: str) -> tuple[OpenTable, RowHash]:
         source = self.live(plan.chosen)
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
@@ -170,6 +203,7 @@ class Rewriting:
             self._session._jsparkSession,
             placed.select(*map(quoted, source.columns))._jdf,
             packed_bits(plan.chosen, len(self.before.files)),
+            folder,
         )
         return open_handle(self._engine, handle), total_hash(observation.get)
 

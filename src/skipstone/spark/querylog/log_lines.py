@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.normalize import normalize_filter
-from skipstone.spark.bridge.runtime import Question
+from skipstone.spark.bridge.question import Question
 from skipstone.workload.logged_scans import LoggedScan
 
 __all__ = ["root_of", "scan_of"]

@@ -16,6 +16,9 @@ public final class CatalogEntries {
     final long[] sizes;
     final long[] times;
 
+    /** Further copies of the table's rows; null if there are none. */
+    ReplicaEntries replicas;
+
     /** Lower-case names that occur as name=value in the paths. */
     final Set partitions = new HashSet();
 
@@ -56,12 +59,23 @@ public final class CatalogEntries {
 
     /** Paths are separated by NUL, numbers are big-endian longs. */
     public static CatalogEntries of(String root, byte[] paths, byte[] sizes, byte[] times) {
-        String text = new String(paths, StandardCharsets.UTF_8);
-        String[] split = text.length() == 0 ? new String[0] : text.split("\0", -1);
-        return new CatalogEntries(root, split, longs(sizes), longs(times));
+        long[] known = longs(sizes);
+        return new CatalogEntries(root, texts(paths, known.length), known, longs(times));
     }
 
-    private static long[] longs(byte[] bytes) {
+    /** So many texts with a NUL between them. */
+    static String[] texts(byte[] bytes, int count) {
+        String[] found =
+                count == 0
+                        ? new String[0]
+                        : new String(bytes, StandardCharsets.UTF_8).split("\0", -1);
+        if (found.length != count) {
+            throw new IllegalArgumentException(found.length + " texts and not " + count);
+        }
+        return found;
+    }
+
+    static long[] longs(byte[] bytes) {
         long[] out = new long[bytes.length / 8];
         ByteBuffer.wrap(bytes).asLongBuffer().get(out);
         return out;

@@ -26,9 +26,26 @@ public final class DecidedScan {
     public long bytesKept;
     public long filesUnindexed;
     public long bytesUnindexed;
+
+    /** Base files that are not read because a replica holds their rows. */
+    public long filesReplaced;
+
+    public long bytesReplaced;
+
+    /** Files of replicas that are read, and all those of the horizontal partitions that are. */
+    public long replicaFilesKept;
+
+    public long replicaBytesKept;
+    public long replicaFiles;
+    public BitSet parts = new BitSet();
     public BitSet offered = new BitSet();
     public BitSet skipped = new BitSet();
     public LogicalRelation relation;
+    CatalogEntries table;
+
+    /** Whether files of replicas may be read in place of the base files. */
+    boolean anyCopy;
+
     public Expression condition;
 
     /** Whether somebody wants to know what was decided, and not only its result. */
@@ -42,6 +59,8 @@ public final class DecidedScan {
         bytesKept = 0;
         filesUnindexed = 0;
         bytesUnindexed = 0;
+        filesReplaced = 0;
+        bytesReplaced = 0;
         offered.clear();
         skipped.clear();
     }
@@ -74,6 +93,18 @@ public final class DecidedScan {
                 + filesUnindexed
                 + ",\"bytes_unindexed\":"
                 + bytesUnindexed
+                + ",\"files_replaced\":"
+                + filesReplaced
+                + ",\"bytes_replaced\":"
+                + bytesReplaced
+                + ",\"replica_files_kept\":"
+                + replicaFilesKept
+                + ",\"replica_bytes_kept\":"
+                + replicaBytesKept
+                + ",\"replica_files\":"
+                + replicaFiles
+                + ",\"parts\":"
+                + CopyState.numbers(parts)
                 + ",\"partitions\":["
                 + partitions()
                 + "]}";
@@ -120,6 +151,26 @@ public final class DecidedScan {
             }
         }
         return kept;
+    }
+
+    /** Adds a base file that is not read because a replica holds its rows. */
+    public void countReplaced(int entry, long size) {
+        filesOffered++;
+        bytesOffered += size;
+        filesReplaced++;
+        bytesReplaced += size;
+        if (entry >= 0) {
+            offered.set(entry);
+        }
+    }
+
+    /** Adds a file of a replica. */
+    public void countReplica(boolean kept, long size) {
+        replicaFiles++;
+        if (kept) {
+            replicaFilesKept++;
+            replicaBytesKept += size;
+        }
     }
 
     /** The figures of a scan that reads whatever it would read without us. */

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 
 import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
@@ -177,5 +178,27 @@ public final class HadoopFiles {
     public void delete(Configuration conf, String path) throws Exception {
         Path target = new Path(path);
         target.getFileSystem(conf).delete(target, false);
+    }
+
+    /** Deletes a folder and all that is in it; nothing if it is absent. */
+    public void deleteFolder(Configuration conf, String path) throws Exception {
+        Path target = new Path(path);
+        target.getFileSystem(conf).delete(target, true);
+    }
+
+    /**
+     * Deletes a folder in which no file is younger than so much; says whether it did. Clocks of
+     * file systems differ by less than anything that is worth asking for here.
+     */
+    public boolean deleteOldFolder(Configuration conf, String path, long millis) throws Exception {
+        Path target = new Path(path);
+        FileSystem fs = target.getFileSystem(conf);
+        long newest = fs.getFileStatus(target).getModificationTime();
+        RemoteIterator files = fs.listFiles(target, true);
+        while (files.hasNext()) {
+            Object file = files.next();
+            newest = Math.max(newest, ((FileStatus) file).getModificationTime());
+        }
+        return System.currentTimeMillis() - newest > millis && fs.delete(target, true);
     }
 }

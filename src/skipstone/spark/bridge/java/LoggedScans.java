@@ -40,7 +40,11 @@ final class LoggedScans {
                         ? null
                         : "\"question\":"
                                 + ScanQuestion.json(
-                                        table, relation, conjuncts, adapter.schema(relation, table))
+                                        table,
+                                        relation,
+                                        conjuncts,
+                                        adapter.schema(relation, table),
+                                        null)
                                 + ",\"files_total\":"
                                 + adapter.filesTotal(relation);
             }

@@ -77,8 +77,14 @@ final class ParquetScans implements ScanAdapter {
                 : location.inputFiles().length;
     }
 
+    /** Replicas are made of Delta tables only. */
+    public CopyState copies(HadoopFsRelation relation, CatalogEntries table) {
+        return null;
+    }
+
     public FileIndex prune(
-            HadoopFsRelation relation, CatalogEntries table, BitSet skip, DecidedScan scan) {
+            HadoopFsRelation relation, CatalogEntries table, ScanAnswer answer, DecidedScan scan) {
+        BitSet skip = answer.skip;
         scan.format = "parquet";
         PrunedFiles index = new PrunedFiles(relation.location(), table, skip);
         Iterator directories =

@@ -3,8 +3,6 @@ package skipstone;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 
-import java.util.BitSet;
-
 /** How one kind of relation is looked at and replaced. */
 public interface ScanAdapter {
     /**
@@ -18,11 +16,16 @@ public interface ScanAdapter {
      */
     String schema(HadoopFsRelation relation, CatalogEntries table);
 
+    /** What the scan may read of the table's replicas; null if there are none for it. */
+    CopyState copies(HadoopFsRelation relation, CatalogEntries table) throws Exception;
+
     /**
      * An index over the files that are not skipped, the same if none is; fills in the scan's
      * figures.
      */
-    FileIndex prune(HadoopFsRelation relation, CatalogEntries table, BitSet skip, DecidedScan scan);
+    FileIndex prune(
+            HadoopFsRelation relation, CatalogEntries table, ScanAnswer answer, DecidedScan scan)
+            throws Exception;
 
     /**
      * The root of a table whose scan belongs in the query log; "" for a scan that nobody asked for,

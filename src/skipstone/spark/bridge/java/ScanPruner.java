@@ -1,6 +1,7 @@
 package skipstone;
 
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -9,7 +10,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 import java.util.function.Function;
 
@@ -35,8 +35,8 @@ final class ScanPruner {
     }
 
     /**
-     * @param decider takes a question as JSON, answers the skip bits as bytes, or a sentence that
-     *     says why not
+     * @param decider takes a question as JSON, answers as {@link ScanAnswer} reads it, or with a
+     *     sentence that says why not
      */
     void connect(Function decider) {
         this.decider = decider;
@@ -51,7 +51,12 @@ final class ScanPruner {
         report.remove();
     }
 
-    LogicalRelation prune(LogicalRelation scan, Expression condition) {
+    /**
+     * The scan with the files that may match.
+     *
+     * @param anyCopy whether files of replicas may be read in place of the base files
+     */
+    LogicalRelation prune(LogicalRelation scan, Expression condition, boolean anyCopy) {
         if (scan.isStreaming() || !(scan.relation() instanceof HadoopFsRelation)) {
             return scan;
         }
@@ -68,7 +73,9 @@ final class ScanPruner {
                 String root = adapter.root(relation);
                 if (root != null) {
                     CatalogEntries table = root.length() == 0 ? null : tables.lookup(root);
-                    return table == null ? scan : ask(adapter, table, scan, condition, record);
+                    record.table = table;
+                    record.anyCopy = anyCopy && !FilePaths.inOutput(scan);
+                    return table == null ? scan : ask(adapter, scan, condition, record);
                 }
             }
         } catch (VirtualMachineError fatal) {
@@ -86,13 +93,18 @@ final class ScanPruner {
     }
 
     private LogicalRelation ask(
-            ScanAdapter adapter,
-            CatalogEntries table,
-            LogicalRelation scan,
-            Expression condition,
-            DecidedScan record)
+            ScanAdapter adapter, LogicalRelation scan, Expression condition, DecidedScan record)
             throws Exception {
+        CatalogEntries table = record.table;
         HadoopFsRelation relation = (HadoopFsRelation) scan.relation();
+        CopyState copies = record.anyCopy ? adapter.copies(relation, table) : null;
+        if (condition == null) {
+            // A scan without a filter reads everything: the base, unless some of it is not there.
+            if (copies == null || copies.baseMissing.isEmpty()) {
+                return scan;
+            }
+            condition = Literal$.MODULE$.TrueLiteral();
+        }
         record.root = table.root;
         record.version = table.version;
         record.relation = scan;
@@ -100,13 +112,13 @@ final class ScanPruner {
         List conjuncts = new ArrayList();
         ScanQuestion.split(condition, conjuncts);
         record.question =
-                ScanQuestion.json(table, relation, conjuncts, adapter.schema(relation, table));
+                ScanQuestion.json(
+                        table, relation, conjuncts, adapter.schema(relation, table), copies);
         Object answer = decider.apply(record.question);
         if (!(answer instanceof byte[])) {
             throw new IllegalStateException(String.valueOf(answer));
         }
-        BitSet skip = BitSet.valueOf((byte[]) answer);
-        FileIndex index = adapter.prune(relation, table, skip, record);
+        FileIndex index = adapter.prune(relation, table, new ScanAnswer((byte[]) answer), record);
         remember(record);
         return index == relation.location() ? scan : Relations.reading(scan, index);
     }

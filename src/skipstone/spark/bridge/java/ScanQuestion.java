@@ -17,8 +17,15 @@ import java.util.List;
 public final class ScanQuestion {
     private ScanQuestion() {}
 
+    /**
+     * @param copies what the scan may read of the table's replicas, null for nothing
+     */
     static String json(
-            CatalogEntries table, HadoopFsRelation relation, List conjuncts, String schema)
+            CatalogEntries table,
+            HadoopFsRelation relation,
+            List conjuncts,
+            String schema,
+            CopyState copies)
             throws Exception {
         ReaderSettings.check(relation);
         StringBuilder usable = new StringBuilder("[");
@@ -54,6 +61,8 @@ public final class ScanQuestion {
                 + ReaderSettings.json(conf)
                 + ",\"schema\":"
                 + JsonText.quote(schema)
+                + ",\"copies\":"
+                + (copies == null ? "null" : copies.json())
                 + "}";
     }
 

@@ -26,39 +26,58 @@ public final class SkipRule extends Rule {
     }
 
     public TreeNode apply(TreeNode plan) {
-        return shim.wanted() ? rewrite((LogicalPlan) plan) : plan;
-    }
-
-    /**
-     * Delta prepares the scans of subqueries only with those of the query around them, so both are
-     * looked at.
-     */
-    LogicalPlan rewrite(LogicalPlan plan) {
-        LogicalPlan done = rewriteScans(plan);
-        if (!done.containsPattern(SUBQUERY)) {
-            return done;
+        if (!shim.wanted()) {
+            return plan;
         }
-        Object mapped = done.mapExpressions(new Inside(this));
-        return (LogicalPlan) mapped;
+        return new Pass(pruner, !FilePaths.inPlan((LogicalPlan) plan)).rewrite((LogicalPlan) plan);
     }
 
-    private LogicalPlan rewriteScans(LogicalPlan plan) {
-        if (plan instanceof Filter) {
-            Filter filter = (Filter) plan;
-            if (filter.child() instanceof LogicalRelation) {
-                LogicalRelation scan = (LogicalRelation) filter.child();
-                LogicalRelation pruned = pruner.prune(scan, filter.condition());
-                return pruned == scan ? plan : new Filter(filter.condition(), pruned);
+    /** One look at a whole plan. */
+    static final class Pass {
+        private final ScanPruner pruner;
+
+        /** Whether files of replicas may be read in place of the base files. */
+        private final boolean anyCopy;
+
+        Pass(ScanPruner pruner, boolean anyCopy) {
+            this.pruner = pruner;
+            this.anyCopy = anyCopy;
+        }
+
+        /**
+         * Delta prepares the scans of subqueries only with those of the query around them, so both
+         * are looked at.
+         */
+        LogicalPlan rewrite(LogicalPlan plan) {
+            LogicalPlan done = rewriteScans(plan);
+            if (!done.containsPattern(SUBQUERY)) {
+                return done;
             }
+            Object mapped = done.mapExpressions(new Inside(this));
+            return (LogicalPlan) mapped;
         }
-        Object mapped = plan.mapChildren(new Down(this));
-        return (LogicalPlan) mapped;
+
+        private LogicalPlan rewriteScans(LogicalPlan plan) {
+            if (plan instanceof Filter) {
+                Filter filter = (Filter) plan;
+                if (filter.child() instanceof LogicalRelation) {
+                    LogicalRelation scan = (LogicalRelation) filter.child();
+                    LogicalRelation pruned = pruner.prune(scan, filter.condition(), anyCopy);
+                    return pruned == scan ? plan : new Filter(filter.condition(), pruned);
+                }
+            }
+            if (plan instanceof LogicalRelation && anyCopy) {
+                return pruner.prune((LogicalRelation) plan, null, true);
+            }
+            Object mapped = plan.mapChildren(new Down(this));
+            return (LogicalPlan) mapped;
+        }
     }
 
     static final class Down extends AbstractFunction1 {
-        private final SkipRule rule;
+        private final Pass rule;
 
-        Down(SkipRule rule) {
+        Down(Pass rule) {
             this.rule = rule;
         }
 
@@ -69,9 +88,9 @@ public final class SkipRule extends Rule {
 
     /** Looks for subqueries inside an expression. */
     static final class Inside extends AbstractFunction1 {
-        private final SkipRule rule;
+        private final Pass rule;
 
-        Inside(SkipRule rule) {
+        Inside(Pass rule) {
             this.rule = rule;
         }
 

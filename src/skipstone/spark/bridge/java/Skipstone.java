@@ -33,8 +33,8 @@ public final class Skipstone {
     }
 
     /**
-     * @param decider takes a question as JSON, answers the skip bits as bytes, or a sentence that
-     *     says why not
+     * @param decider takes a question as JSON, answers as {@link ScanAnswer} reads it, or with a
+     *     sentence that says why not
      * @param discoverer takes a root path never seen before, and registers the table if it has a
      *     catalog; null switches discovery off
      */
@@ -61,9 +61,19 @@ public final class Skipstone {
         return active && SQLConf.get().getConfString(SWITCH, "true").equalsIgnoreCase("true");
     }
 
-    /** Registers a table; paths are separated by NUL, numbers are big-endian longs. */
-    public void register(String root, long version, byte[] paths, byte[] sizes, byte[] times) {
-        tables.register(root, version, paths, sizes, times);
+    /**
+     * Registers a table; paths are separated by NUL, numbers are big-endian longs.
+     *
+     * @param replicas further copies of its rows, null if there are none
+     */
+    public void register(
+            String root,
+            long version,
+            byte[] paths,
+            byte[] sizes,
+            byte[] times,
+            ReplicaEntries replicas) {
+        tables.register(root, version, paths, sizes, times, replicas);
     }
 
     /** The registered table at or above a root path, or null. */

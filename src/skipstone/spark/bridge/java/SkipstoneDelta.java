@@ -1,6 +1,8 @@
 package skipstone;
 
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.delta.OptimisticTransaction;
 import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.Metadata;
 import org.apache.spark.sql.delta.files.TahoeBatchFileIndex;
@@ -20,6 +22,7 @@ import scala.collection.mutable.ListBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -34,6 +37,8 @@ import java.util.Set;
  * indexes, and the reads of a transaction are recorded before the rule runs.
  */
 public final class SkipstoneDelta implements ScanAdapter {
+    private final SkipstoneDeltaCopies copies = new SkipstoneDeltaCopies();
+
     public String root(HadoopFsRelation relation) {
         FileIndex location = relation.location();
         if (location instanceof PreparedDeltaFileIndex) {
@@ -118,32 +123,57 @@ public final class SkipstoneDelta implements ScanAdapter {
         }
     }
 
+    /** A transaction keeps account of the files that it reads, which are those of the base. */
+    public CopyState copies(HadoopFsRelation relation, CatalogEntries table) throws Exception {
+        if (table.replicas == null || OptimisticTransaction.getActive().isDefined()) {
+            return null;
+        }
+        PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
+        SparkSession session = (SparkSession) relation.sparkSession();
+        return copies.state(
+                table.replicas,
+                prepared.preparedScan().scannedSnapshot(),
+                session.sessionState().newHadoopConf());
+    }
+
     public FileIndex prune(
-            HadoopFsRelation relation, CatalogEntries table, BitSet skip, DecidedScan scan) {
+            HadoopFsRelation relation, CatalogEntries table, ScanAnswer answer, DecidedScan scan)
+            throws Exception {
         scan.format = "delta";
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
-        Seq kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
+        boolean copied = !answer.parts.isEmpty();
+        Chosen skip =
+                new Chosen(
+                        table,
+                        answer.skip,
+                        copied
+                                ? SkipstoneDeltaCopies.covered(table.replicas, answer.parts)
+                                : Collections.emptySet());
+        Seq kept = skip.keep(prepared.preparedScan().files(), null, scan);
         if (prepared instanceof Everything
-                && (scan.reported || scan.filesKept == scan.filesOffered)) {
+                && (scan.reported || !copied && scan.filesKept == scan.filesOffered)) {
             PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
-            boolean none = scan.filesKept == scan.filesOffered;
+            boolean none = !copied && scan.filesKept == scan.filesOffered;
             scan.restart();
             if (none) {
                 // What the catalog cannot judge in this session, Delta perhaps can.
                 prepared = other;
-                kept = keep(prepared.preparedScan().files(), null, table, skip, scan);
+                kept = skip.keep(prepared.preparedScan().files(), null, scan);
             } else {
-                kept = keep(prepared.preparedScan().files(), paths(other), table, skip, scan);
+                kept = skip.keep(prepared.preparedScan().files(), paths(other), scan);
             }
         }
         DeltaScan before = prepared.preparedScan();
+        if (copied) {
+            kept = withReplicas(kept, before, table, answer, scan);
+        }
         scan.filesTotal = known(before.total().files(), scan.filesOffered);
         scan.bytesTotal = known(before.total().bytesCompressed(), scan.bytesOffered);
         DataSize scanned =
                 new DataSize(
-                        Option.apply(Long.valueOf(scan.bytesKept)),
+                        Option.apply(Long.valueOf(scan.bytesKept + scan.replicaBytesKept)),
                         Option.empty(),
-                        Option.apply(Long.valueOf(scan.filesKept)),
+                        Option.apply(Long.valueOf(scan.filesKept + scan.replicaFilesKept)),
                         Option.empty());
         DeltaScan after =
                 new DeltaScan(
@@ -160,9 +190,27 @@ public final class SkipstoneDelta implements ScanAdapter {
                         before.unusedFilters(),
                         before.scanDurationMs(),
                         before.dataSkippingType());
-        return scan.filesKept == scan.filesOffered
+        return !copied && scan.filesKept == scan.filesOffered
                 ? prepared
-                : new PrunedDelta(prepared, after, table, skip);
+                : new PrunedDelta(prepared, after, skip, copied);
+    }
+
+    /**
+     * The base files that are read, and then those of the chosen horizontal partitions. Delta may
+     * have left out all base files, by their own statistics; then no row is wanted.
+     */
+    private static Seq withReplicas(
+            Seq kept, DeltaScan before, CatalogEntries table, ScanAnswer answer, DecidedScan scan)
+            throws Exception {
+        scan.parts = answer.parts;
+        if (before.files().isEmpty()) {
+            return kept;
+        }
+        ListBuffer out = new ListBuffer();
+        out.addAll(kept);
+        Object like = before.files().head();
+        SkipstoneDeltaCopies.add(table.replicas, answer, (AddFile) like, out, scan);
+        return out.toList();
     }
 
     private static long known(Option value, long otherwise) {
@@ -179,37 +227,55 @@ public final class SkipstoneDelta implements ScanAdapter {
     }
 
     /**
-     * The files that are not skipped; those that Delta leaves out by itself, if it is known, are
-     * not offered.
+     * Which files of a table are read: its entries that are skipped, and files that a replica
+     * covers.
      */
-    static Seq keep(Seq files, Set byDelta, CatalogEntries table, BitSet skip, DecidedScan scan) {
-        ListBuffer kept = new ListBuffer();
-        Iterator all = files.iterator();
-        while (all.hasNext()) {
-            AddFile file = (AddFile) all.next();
-            int entry = table.find(file.path(), file.size(), file.modificationTime());
-            boolean skipped = entry >= 0 && skip.get(entry);
-            if (skipped && byDelta != null && !byDelta.contains(file.path())) {
-                continue;
-            }
-            if (scan.count(entry, skip, file.size())) {
-                kept.addOne(file);
-            }
+    static final class Chosen {
+        private final CatalogEntries table;
+        private final BitSet skip;
+        private final Set covered;
+
+        Chosen(CatalogEntries table, BitSet skip, Set covered) {
+            this.table = table;
+            this.skip = skip;
+            this.covered = covered;
         }
-        return kept.toList();
+
+        /**
+         * The files that are not skipped; those that Delta leaves out by itself, if it is known,
+         * are not offered.
+         */
+        Seq keep(Seq files, Set byDelta, DecidedScan scan) {
+            ListBuffer kept = new ListBuffer();
+            Iterator all = files.iterator();
+            while (all.hasNext()) {
+                AddFile file = (AddFile) all.next();
+                int entry = table.find(file.path(), file.size(), file.modificationTime());
+                boolean replaced = covered.contains(file.path());
+                boolean skipped = replaced || entry >= 0 && skip.get(entry);
+                if (skipped && byDelta != null && !byDelta.contains(file.path())) {
+                    continue;
+                }
+                if (replaced) {
+                    scan.countReplaced(entry, file.size());
+                } else if (scan.count(entry, skip, file.size())) {
+                    kept.addOne(file);
+                }
+            }
+            return kept.toList();
+        }
     }
 
-    /** Delta's prepared index over fewer files; also when Delta selects its files again later. */
+    /** Delta's prepared index over other files; also when Delta selects its files again later. */
     static final class PrunedDelta extends PreparedDeltaFileIndex implements PrunedIndex {
         private static final long serialVersionUID = 1L;
 
-        private final CatalogEntries table;
-        private final BitSet skip;
+        private final transient Chosen chosen;
 
-        /** Whether Delta has not looked for files at all. */
+        /** Whether Delta has not looked for files at all, or does not know those that are read. */
         private final boolean alone;
 
-        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, CatalogEntries table, BitSet skip) {
+        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Chosen chosen, boolean copied) {
             super(
                     of.spark(),
                     of.deltaLog(),
@@ -217,9 +283,8 @@ public final class SkipstoneDelta implements ScanAdapter {
                     of.catalogTableOpt(),
                     scan,
                     of.versionScanned());
-            this.table = table;
-            this.skip = skip;
-            this.alone = of instanceof Everything;
+            this.chosen = chosen;
+            this.alone = copied || of instanceof Everything;
         }
 
         public Seq matchingFiles(Seq partitionFilters, Seq dataFilters) {
@@ -227,7 +292,7 @@ public final class SkipstoneDelta implements ScanAdapter {
                 return preparedScan().files();
             }
             Seq files = super.matchingFiles(partitionFilters, dataFilters);
-            return keep(files, null, table, skip, new DecidedScan());
+            return chosen.keep(files, null, new DecidedScan());
         }
     }
 }

@@ -57,7 +57,11 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
      * own bytes.
      */
     protected String vector(int index) {
-        DeletionVectorDescriptor vector = files[index].deletionVector();
+        return vector(files[index]);
+    }
+
+    static String vector(AddFile file) {
+        DeletionVectorDescriptor vector = file.deletionVector();
         return vector == null ? "" : vector.uniqueId() + ":" + vector.cardinality();
     }
 
@@ -118,19 +122,25 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         }
     }
 
-    /**
-     * A copy with one field changed. By reflection, for Janino cannot compile calls of AddFile's
-     * constructor.
-     */
+    /** A copy with one field changed. */
     public static AddFile with(AddFile file, String name, Object value) {
+        Map change = new TreeMap();
+        change.put(name, value);
+        return with(file, change);
+    }
+
+    /**
+     * A copy with some fields changed, by their names. By reflection, for Janino cannot compile
+     * calls of AddFile's constructor.
+     */
+    static AddFile with(AddFile file, Map changes) {
         try {
             Product product = (Product) file;
             Object[] fields = new Object[product.productArity()];
             for (int i = 0; i < fields.length; i++) {
+                String name = product.productElementName(i);
                 fields[i] =
-                        product.productElementName(i).equals(name)
-                                ? value
-                                : product.productElement(i);
+                        changes.containsKey(name) ? changes.get(name) : product.productElement(i);
             }
             java.lang.reflect.Constructor[] constructors = AddFile.class.getConstructors();
             for (int i = 0; i < constructors.length; i++) {

@@ -77,8 +77,11 @@ public final class SkipstoneRewrite {
 
     /**
      * Writes the rows as new files, which replace the files at the chosen indices once committed.
+     * With a folder, a path below the table's root, they are written there, and are never
+     * committed: they are those of a replica.
      */
-    public SkipstoneDeltaFiles write(SparkSession session, Dataset rows, byte[] fileBits) {
+    public SkipstoneDeltaFiles write(
+            SparkSession session, Dataset rows, byte[] fileBits, String folder) {
         chosen = BitSet.valueOf(fileBits);
         Option active = ActiveSession.swap(session);
         try {
@@ -87,6 +90,12 @@ public final class SkipstoneRewrite {
                             .deltaLog()
                             .startTransaction(Option.empty(), Option.apply(before.snapshot()));
             transaction.trackFilesRead(chosenFiles());
+            if (folder.length() > 0) {
+                // What Delta's setting for a folder of all data files sets, for this write alone.
+                transaction
+                        .org$apache$spark$sql$delta$files$TransactionalWrite$_setter_$deltaDataSubdir_$eq(
+                                Option.apply(folder));
+            }
             Seq actions = transaction.writeFiles(rows, Option.empty(), true, ScalaSeq.empty());
             List files = new ArrayList();
             Iterator all = actions.iterator();

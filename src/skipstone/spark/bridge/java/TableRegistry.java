@@ -28,10 +28,21 @@ public final class TableRegistry {
         this.discoverer = discoverer;
     }
 
-    /** Registers a table; paths are separated by NUL, numbers are big-endian longs. */
-    public void register(String root, long version, byte[] paths, byte[] sizes, byte[] times) {
+    /**
+     * Registers a table; paths are separated by NUL, numbers are big-endian longs.
+     *
+     * @param replicas further copies of its rows, null if there are none
+     */
+    public void register(
+            String root,
+            long version,
+            byte[] paths,
+            byte[] sizes,
+            byte[] times,
+            ReplicaEntries replicas) {
         CatalogEntries table = CatalogEntries.of(root, paths, sizes, times);
         table.version = version;
+        table.replicas = replicas;
         tables.put(root, table);
     }
 

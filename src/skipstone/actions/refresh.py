@@ -1,0 +1,161 @@
+"""``refresh``: make replicas hold the rows that the table has now.
+
+Base files that no valid horizontal partition covers are copied, by the replica's layout, into new ones.
+Partitions that are not valid any more count no longer, and their files are deleted a day later: a query that
+was planned before may still read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skipstone.actions.context import Context
+from skipstone.actions.make_partitions import (
+    MOST_ROWS,
+    divided,
+    make_partition,
+    stored_plan,
+    whole_partition,
+)
+from skipstone.actions.replicas import covered_files, valid_partitions
+from skipstone.actions.replicate import check_replicable
+from skipstone.catalog.layout_records import LayoutRecord, load_layout
+from skipstone.catalog.replica_store import delete_partition, sweep_partitions
+from skipstone.catalog.replicas import HorizontalPartition, Replicas
+from skipstone.errors import SkipstoneError
+from skipstone.layout.assignment import blocks_of
+from skipstone.layout.stored_layout import design_of
+from skipstone.spark.engine.draw_sample import count_rows
+from skipstone.view import View, Viewed, count, megabytes
+
+__all__ = ["Refresh", "RefreshReport", "known_replica"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RefreshReport(Viewed):
+    """What was copied anew, and what counts no longer, over the ``replicas`` that were refreshed."""
+
+    root: str
+    replicas: tuple[str, ...]
+    partitions_made: int
+    partitions_retired: int
+    rows: int
+    bytes: int
+    seconds: float
+
+    def view(self) -> View:
+        """One sentence."""
+        if not self.partitions_made and not self.partitions_retired:
+            return View(f"The replicas of {self.root} hold its rows as they are: nothing to do.")
+        return View(
+            f"Copied {count(self.rows, 'row')} of {self.root} in {self.seconds:.1f} s: "
+            f"{count(self.partitions_made, 'horizontal partition')} made ({megabytes(self.bytes)}), "
+            f"{self.partitions_retired:,} retired, in {count(len(self.replicas), 'replica')}."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Bring one replica, or all of them, up to date."""
+
+    name: ClassVar[str] = "refresh"
+
+    replica: str | None = None
+
+    def validate(self, context: Context) -> None:
+        """Refuse a replica that there is not."""
+        check_replicable(context)
+        replicas = context.table.stored_replicas()
+        if self.replica is not None:
+            known_replica(replicas, self.replica, context.snapshot.root)
+        elif not len(replicas):
+            raise SkipstoneError(f"{context.snapshot.root} has no replicas; make one (skipstone replicate).")
+
+    def run(self, context: Context) -> RefreshReport:
+        """Copy what is not covered, then let go of what is not valid."""
+        started = context.clock()
+        context.table.refresh()
+        replicas = context.table.replicas
+        wanted = (self.replica,) if self.replica is not None else replicas.ids()
+        made: list[HorizontalPartition] = []
+        retired = 0
+        with context.steps(max(len(wanted), 1), dict.fromkeys(wanted, 1.0)) as steps:
+            for replica in wanted:
+                step = context.reporting_to(steps.step(replica))
+                made += _made(step, replicas, replica)
+                retired += _retired(context, replicas, replica)
+            context.table.refresh()
+            sweep_partitions(context.store)
+        return RefreshReport(
+            root=context.snapshot.root,
+            replicas=wanted,
+            partitions_made=len(made),
+            partitions_retired=retired,
+            rows=sum(part.rows for part in made),
+            bytes=sum(part.files.bytes for part in made),
+            seconds=(context.clock() - started).total_seconds(),
+        )
+
+
+def known_replica(replicas: Replicas, replica: str, root: str) -> None:
+    """Refuse a replica that there is not."""
+    if replica not in replicas.ids():
+        known = ", ".join(replicas.ids())
+        raise SkipstoneError(
+            f"{root} has no replica {replica}; it has " + (f"{known}." if known else "none.")
+        )
+
+
+def _made(context: Context, replicas: Replicas, replica: str) -> list[HorizontalPartition]:
+    """New partitions for the base files that no valid one of the replica covers."""
+    table, snapshot = context.table, context.snapshot
+    mine = np.array([part.replica == replica for part in replicas.parts], np.bool_)
+    valid = mine & valid_partitions(replicas, snapshot)
+    missing = np.flatnonzero(~covered_files(replicas, valid, snapshot))
+    if not len(missing):
+        return []
+    record = _layout(context, replica)
+    rows = count_rows(table, missing)
+    if not rows:
+        return []
+    capacity = max(blocks_of(design_of(record).group.assignment) * record.block_rows, 1)
+    size = snapshot.bytes_of(missing)
+    plan = stored_plan(table, record, context.clock().isoformat())
+    groups = divided(snapshot, missing, size * min(capacity, MOST_ROWS) / rows)
+    steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
+    made = []
+    for number, group in enumerate(groups):
+        share = rows * snapshot.bytes_of(group) / max(size, 1)
+        part = whole_partition(plan.of(group), share, record.block_rows)
+        made.append(make_partition(context, part, steps.step(str(number))))
+    return made
+
+
+def _layout(context: Context, replica: str) -> LayoutRecord:
+    record = load_layout(context.store, replica, context.snapshot.root)
+    if record is None:
+        raise SkipstoneError(
+            f"The layout of replica {replica} is not stored any more; drop it and make another "
+            "(skipstone drop, skipstone replicate)."
+        )
+    return record
+
+
+def _retired(context: Context, replicas: Replicas, replica: str) -> int:
+    """Partitions whose base files are no part of the newest snapshot count no longer."""
+    valid = valid_partitions(replicas, context.snapshot)
+    gone = [
+        part
+        for part, holds in zip(replicas.parts, valid, strict=True)
+        if part.replica == replica and not holds
+    ]
+    for part in gone:
+        delete_partition(context.store, part.name)
+    return len(gone)

@@ -1,0 +1,38 @@
+package skipstone;
+
+import java.util.BitSet;
+
+/**
+ * Which horizontal partitions of a table's replicas may be read by one scan: those that hold
+ * exactly the rows of base files of the version that is scanned. Some have missing files of their
+ * own; of others the base files are missing, so that only the replica can be read.
+ */
+final class CopyState {
+    final BitSet valid;
+    final BitSet missing;
+    final BitSet baseMissing;
+
+    CopyState(BitSet valid, BitSet missing, BitSet baseMissing) {
+        this.valid = valid;
+        this.missing = missing;
+        this.baseMissing = baseMissing;
+    }
+
+    String json() {
+        return "{\"valid\":"
+                + numbers(valid)
+                + ",\"missing\":"
+                + numbers(missing)
+                + ",\"base_missing\":"
+                + numbers(baseMissing)
+                + "}";
+    }
+
+    static String numbers(BitSet set) {
+        StringBuilder out = new StringBuilder("[");
+        for (int i = set.nextSetBit(0); i >= 0; i = set.nextSetBit(i + 1)) {
+            out.append(out.length() == 1 ? "" : ",").append(i);
+        }
+        return out.append("]").toString();
+    }
+}

@@ -1,0 +1,80 @@
+package skipstone;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The horizontal partitions of a table's replicas, by number: the base files whose live rows each
+ * holds, and its own files.
+ */
+public final class ReplicaEntries {
+    private static final int MOST_VERSIONS = 32;
+
+    /** The base files, each as often as it is covered, and the horizontal partition of each. */
+    String[] covered = new String[0];
+
+    long[] coveredSizes = new long[0];
+    long[] coveredTimes = coveredSizes;
+    String[] coveredVectors = covered;
+    long[] coveredBy = coveredSizes;
+
+    /** The replicas' own files, in the order of their catalog, and the partition of each. */
+    String[] paths = covered;
+
+    long[] sizes = coveredSizes;
+    long[] times = coveredSizes;
+
+    /** The values of the table's partition columns in each file, as JSON. */
+    String[] partitionValues = covered;
+
+    long[] partOf = coveredSizes;
+
+    /** What an adapter made of the files for its kind of table. */
+    volatile Object made;
+
+    /** By version of the table, which partitions hold its rows; made by an adapter. */
+    final Map validity = Collections.synchronizedMap(new Newest());
+
+    public ReplicaEntries() {}
+
+    /** Texts are separated by NUL, numbers are big-endian longs. */
+    public void cover(byte[] files, byte[] bytes, byte[] modified, byte[] vectors, byte[] parts) {
+        coveredSizes = CatalogEntries.longs(bytes);
+        coveredTimes = CatalogEntries.longs(modified);
+        coveredBy = CatalogEntries.longs(parts);
+        covered = CatalogEntries.texts(files, coveredSizes.length);
+        coveredVectors = CatalogEntries.texts(vectors, coveredSizes.length);
+    }
+
+    /** The same for the replicas' own files. */
+    public void hold(byte[] files, byte[] bytes, byte[] modified, byte[] values, byte[] parts) {
+        sizes = CatalogEntries.longs(bytes);
+        times = CatalogEntries.longs(modified);
+        partOf = CatalogEntries.longs(parts);
+        paths = CatalogEntries.texts(files, sizes.length);
+        partitionValues = CatalogEntries.texts(values, sizes.length);
+    }
+
+    /** How many horizontal partitions there are. */
+    int parts() {
+        int most = 0;
+        for (int i = 0; i < coveredBy.length; i++) {
+            most = Math.max(most, (int) coveredBy[i] + 1);
+        }
+        return most;
+    }
+
+    /** Remembers what was asked for last. */
+    static final class Newest extends LinkedHashMap {
+        private static final long serialVersionUID = 1L;
+
+        Newest() {
+            super(MOST_VERSIONS, 0.75f, true);
+        }
+
+        protected boolean removeEldestEntry(Map.Entry eldest) {
+            return size() > MOST_VERSIONS;
+        }
+    }
+}

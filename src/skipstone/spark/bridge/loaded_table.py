@@ -1,0 +1,84 @@
+"""A registered table as it was last read: its catalog and its replicas, and what they say about a scan."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skipstone.catalog import Catalog, stamp
+from skipstone.catalog.choose_copies import Choice, Skips, choose_copies
+from skipstone.catalog.decide import decide
+from skipstone.catalog.replica_store import replica_stamp
+from skipstone.catalog.replicas import Replicas
+from skipstone.pruning.blocks import Counts
+from skipstone.pruning.masks import Flags
+from skipstone.pruning.reasons import PruneResult
+from skipstone.spark.bridge.hadoop import HadoopStore
+from skipstone.spark.bridge.question import Question
+
+__all__ = ["Decided", "LoadedTable", "stored_names"]
+
+_NONE: Flags = np.zeros(0, np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """What a scan may skip in the base and, where there are replicas, in these, and which copies it reads."""
+
+    base: PruneResult
+    own: PruneResult | None = None
+    choice: Choice | None = None
+
+    def packed(self) -> bytes:
+        """As the shim reads it."""
+        chosen = _NONE if self.choice is None else self.choice.chosen
+        return b"".join(map(_bits, (self.base.skip, chosen, _NONE if self.own is None else self.own.skip)))
+
+
+def _bits(flags: Flags) -> bytes:
+    """A set of numbers behind the number of its bytes."""
+    packed = np.packbits(flags, bitorder="little").tobytes()
+    return len(packed).to_bytes(4, "big") + packed
+
+
+@dataclass(slots=True, eq=False)
+class LoadedTable:
+    """Its catalog and replicas, or the sentence that says why there is no catalog.
+
+    ``outdated`` is one that could not be read anew when it was last looked at.
+    """
+
+    version: int
+    catalog: Catalog
+    replicas: Replicas
+    store: HadoopStore
+    problem: str = ""
+    outdated: bool = False
+    looked_at: float = field(default_factory=time.monotonic)
+    base_entry: Counts = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the base files that replicas cover."""
+        self.base_entry = self.replicas.covered.indices_in(self.catalog.files)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The stored files that it was read from."""
+        return (*self.catalog.names, *self.replicas.names)
+
+    def decide(self, question: Question) -> Decided:
+        """What a scan skips, and which copies of the rows it reads."""
+        base = decide(question.filter, self.catalog, question.settings)
+        if not len(self.replicas):
+            return Decided(base)
+        own = decide(question.filter, self.replicas.catalog, question.settings)
+        skips = Skips(base.skip, self.base_entry, own.skip)
+        asked = (question.copies, question.schema, question.settings)
+        return Decided(base, own, choose_copies(self.replicas, *asked, skips))
+
+
+def stored_names(store: HadoopStore) -> tuple[str, ...]:
+    """What is stored now, as :attr:`LoadedTable.names` has it."""
+    return (*stamp(store), *replica_stamp(store))
