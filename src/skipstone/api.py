@@ -20,6 +20,7 @@ from skipstone.actions.log import ClearLog, ShowLog
 from skipstone.actions.optimize import Optimize, OptimizeReport
 from skipstone.actions.optimize_new import OptimizeNew
 from skipstone.actions.refresh import Refresh, RefreshReport
+from skipstone.actions.repair import Repair, RepairReport
 from skipstone.actions.replay import Replay, ReplayReport
 from skipstone.actions.replicas import ReplicasReport, ShowReplicas
 from skipstone.actions.replicate import Replicate, ReplicateReport
@@ -262,16 +263,22 @@ class Table:
         self,
         queries: Workload | None = None,
         layout: str = "auto",
-        options: LayoutOptions | None = None,
+        block_rows: int | None = None,
+        partition_by: str | None = None,
+        num_features: int | None = None,
+        partition_rows: int | None = None,
+        layout_options: Mapping[str, str] | None = None,
         progress: Progress | None = None,
         cancel: Cancel | None = None,
     ) -> ReplicateReport:
         """Copy the table's rows into another layout, beside the table, for queries that it serves better.
 
         Each query then reads, for each part of the table, the copy that costs least. ``queries`` are those of
-        the query log by default. What changes in the table is read from there until :meth:`refresh`.
+        the query log by default. What changes in the table is read from there until :meth:`refresh`, and
+        with it about ``partition_rows`` rows around it.
         """
-        return self.perform(Replicate(queries, layout, options or LayoutOptions()), progress, cancel)
+        options = LayoutOptions(block_rows, partition_by, num_features, own=layout_options or {})
+        return self.perform(Replicate(queries, layout, options, partition_rows), progress, cancel)
 
     def replicas(self, progress: Progress | None = None, cancel: Cancel | None = None) -> ReplicasReport:
         """Show which replicas there are, and how much of the table each can answer for now."""
@@ -288,6 +295,17 @@ class Table:
     ) -> DropReport:
         """Delete a replica; the table itself is not touched."""
         return self.perform(Drop(replica), progress, cancel)
+
+    def repair(
+        self, check: bool = False, progress: Progress | None = None, cancel: Cancel | None = None
+    ) -> RepairReport:
+        """Verify all copies of the table's rows by their hashes, and rebuild what is damaged or missing.
+
+        With ``check`` nothing is rebuilt; what is damaged is not read any more all the same.
+        """
+        report = self.perform(Repair(check), progress, cancel)
+        self._source.bind()
+        return report
 
     def auto(
         self,

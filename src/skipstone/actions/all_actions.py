@@ -18,6 +18,7 @@ from skipstone.actions.log import ClearLog, ShowLog
 from skipstone.actions.optimize import Optimize
 from skipstone.actions.optimize_new import OptimizeNew
 from skipstone.actions.refresh import Refresh
+from skipstone.actions.repair import Repair
 from skipstone.actions.replay import Replay
 from skipstone.actions.replicas import ShowReplicas
 from skipstone.actions.replicate import Replicate
@@ -41,6 +42,7 @@ ACTIONS: tuple[type[Action[object]], ...] = (
     ShowReplicas,
     Refresh,
     Drop,
+    Repair,
     Auto,
     ShowAutoStatus,
     Append,

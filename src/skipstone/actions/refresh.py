@@ -7,6 +7,7 @@ was planned before may still read them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ import numpy as np
 from skipstone.actions.context import Context
 from skipstone.actions.make_partitions import (
     MOST_ROWS,
+    PARTITION_ROWS,
     divided,
     make_partition,
     stored_plan,
@@ -26,12 +28,11 @@ from skipstone.catalog.layout_records import LayoutRecord, load_layout
 from skipstone.catalog.replica_store import delete_partition, sweep_partitions
 from skipstone.catalog.replicas import HorizontalPartition, Replicas
 from skipstone.errors import SkipstoneError
-from skipstone.layout.assignment import blocks_of
-from skipstone.layout.stored_layout import design_of
+from skipstone.json_types import json_number
 from skipstone.spark.engine.draw_sample import count_rows
 from skipstone.view import View, Viewed, count, megabytes
 
-__all__ = ["Refresh", "RefreshReport", "known_replica"]
+__all__ = ["Refresh", "RefreshReport", "known_replica", "layout_of_replica", "refresh_replicas"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,28 +81,32 @@ class Refresh:
 
     def run(self, context: Context) -> RefreshReport:
         """Copy what is not covered, then let go of what is not valid."""
-        started = context.clock()
         context.table.refresh()
-        replicas = context.table.replicas
-        wanted = (self.replica,) if self.replica is not None else replicas.ids()
-        made: list[HorizontalPartition] = []
-        retired = 0
-        with context.steps(max(len(wanted), 1), dict.fromkeys(wanted, 1.0)) as steps:
-            for replica in wanted:
-                step = context.reporting_to(steps.step(replica))
-                made += _made(step, replicas, replica)
-                retired += _retired(context, replicas, replica)
-            context.table.refresh()
-            sweep_partitions(context.store)
-        return RefreshReport(
-            root=context.snapshot.root,
-            replicas=wanted,
-            partitions_made=len(made),
-            partitions_retired=retired,
-            rows=sum(part.rows for part in made),
-            bytes=sum(part.files.bytes for part in made),
-            seconds=(context.clock() - started).total_seconds(),
-        )
+        wanted = (self.replica,) if self.replica is not None else context.table.replicas.ids()
+        return refresh_replicas(context, wanted)
+
+
+def refresh_replicas(context: Context, wanted: Sequence[str]) -> RefreshReport:
+    """Refresh these replicas, also those of which no partition is left."""
+    started, replicas = context.clock(), context.table.replicas
+    made: list[HorizontalPartition] = []
+    retired = 0
+    with context.steps(max(len(wanted), 1), dict.fromkeys(wanted, 1.0)) as steps:
+        for replica in wanted:
+            step = context.reporting_to(steps.step(replica))
+            made += _made(step, replicas, replica)
+            retired += _retired(context, replicas, replica)
+        context.table.refresh()
+        sweep_partitions(context.store)
+    return RefreshReport(
+        root=context.snapshot.root,
+        replicas=tuple(wanted),
+        partitions_made=len(made),
+        partitions_retired=retired,
+        rows=sum(part.rows for part in made),
+        bytes=sum(part.files.bytes for part in made),
+        seconds=(context.clock() - started).total_seconds(),
+    )
 
 
 def known_replica(replicas: Replicas, replica: str, root: str) -> None:
@@ -121,14 +126,14 @@ def _made(context: Context, replicas: Replicas, replica: str) -> list[Horizontal
     missing = np.flatnonzero(~covered_files(replicas, valid, snapshot))
     if not len(missing):
         return []
-    record = _layout(context, replica)
+    record = layout_of_replica(context, replica)
     rows = count_rows(table, missing)
     if not rows:
         return []
-    capacity = max(blocks_of(design_of(record).group.assignment) * record.block_rows, 1)
+    capacity = json_number(record.parameters.get(PARTITION_ROWS, MOST_ROWS))
     size = snapshot.bytes_of(missing)
     plan = stored_plan(table, record, context.clock().isoformat())
-    groups = divided(snapshot, missing, size * min(capacity, MOST_ROWS) / rows)
+    groups = divided(snapshot, missing, size * capacity / rows)
     steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
     made = []
     for number, group in enumerate(groups):
@@ -138,7 +143,8 @@ def _made(context: Context, replicas: Replicas, replica: str) -> list[Horizontal
     return made
 
 
-def _layout(context: Context, replica: str) -> LayoutRecord:
+def layout_of_replica(context: Context, replica: str) -> LayoutRecord:
+    """The layout by which a replica's rows are placed."""
     record = load_layout(context.store, replica, context.snapshot.root)
     if record is None:
         raise SkipstoneError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
@@ -13,9 +14,17 @@ from skipstone.catalog.replicas import Replicas, holds_columns
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.masks import Flags
-from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes
+from skipstone.view import Share, View, Viewed, count, megabytes, percent
 
-__all__ = ["ReplicaStatus", "ReplicasReport", "ShowReplicas", "covered_files", "valid_partitions"]
+__all__ = [
+    "ReplicaStatus",
+    "ReplicasReport",
+    "ShowReplicas",
+    "covered_files",
+    "replica_lines",
+    "replica_statuses",
+    "valid_partitions",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +57,26 @@ class ReplicasReport(Viewed):
     problems: tuple[str, ...] = ()
 
     def view(self) -> View:
-        """A row for each replica."""
-        headline = f"{self.root}: {count(self.files, 'file')}, {megabytes(self.bytes)}; " + (
-            count(len(self.replicas), "replica") if self.replicas else "no replicas"
-        )
-        header = ("replica", "layout", "made", "partitions valid", "covered", "files", "size")
-        rows = tuple(self._cells(replica) for replica in self.replicas)
-        grids = (Grid("", header, rows),) if rows else ()
-        return View(headline, notes=self.problems, grids=grids)
-
-    def _cells(self, replica: ReplicaStatus) -> tuple[Cell, ...]:
-        share = 100.0 * replica.bytes_covered / max(self.bytes, 1)
-        return (
-            replica.id,
-            replica.layout,
-            replica.created[:19].replace("T", " "),
-            f"{replica.partitions_valid:,} of {replica.partitions:,}",
-            Share(replica.bytes_covered, self.bytes, f"{share:.1f} %"),
-            f"{replica.files:,}",
-            megabytes(replica.bytes),
-        )
+        """A line for each replica."""
+        have = count(len(self.replicas), "replica") if self.replicas else "no replicas"
+        headline = f"{self.root}: {count(self.files, 'file')}, {megabytes(self.bytes)}; {have}"
+        return View(headline, tuple(replica_lines(self.replicas, self.bytes)), notes=self.problems)
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
+
+
+def replica_lines(replicas: Sequence[ReplicaStatus], whole: int) -> Iterator[tuple[str, Share]]:
+    """The name of each replica of a table of so many bytes, and what there is to say about it."""
+    for each in replicas:
+        valid = f"{each.partitions_valid:,} of {count(each.partitions, 'horizontal partition')} valid"
+        text = (
+            f"{each.layout}, {count(each.files, 'file')}, {megabytes(each.bytes)}; "
+            f"holds {percent(each.bytes_covered, whole)} of the table ({valid}); "
+            f"made {each.created[:19].replace('T', ' ')} UTC"
+        )
+        yield each.id, Share(each.bytes_covered, whole, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +92,21 @@ class ShowReplicas:
         """Compare what the replicas cover with the files of the snapshot."""
         context.report("reading replicas", 0, 1)
         replicas = context.table.stored_replicas()
-        valid = valid_partitions(replicas, context.snapshot)
         report = ReplicasReport(
             root=context.snapshot.root,
             files=len(context.snapshot),
             bytes=context.snapshot.files.bytes,
-            replicas=tuple(_status(context, replicas, replica, valid) for replica in replicas.ids()),
+            replicas=replica_statuses(context, replicas),
             problems=replicas.problems,
         )
         context.report("reading replicas", 1, 1)
         return report
+
+
+def replica_statuses(context: Context, replicas: Replicas) -> tuple[ReplicaStatus, ...]:
+    """What each replica holds of the table as it is now."""
+    valid = valid_partitions(replicas, context.snapshot)
+    return tuple(_status(context, replicas, replica, valid) for replica in replicas.ids())
 
 
 def valid_partitions(replicas: Replicas, snapshot: Snapshot) -> Flags:

@@ -10,7 +10,13 @@ from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_layout
 from skipstone.actions.context import Context
 from skipstone.actions.lay_out import RewriteWork, layout_record, plan_of
 from skipstone.actions.logged_workload import logged_workload
-from skipstone.actions.make_partitions import MOST_ROWS, divided, make_partition, whole_partition
+from skipstone.actions.make_partitions import (
+    MOST_ROWS,
+    PARTITION_ROWS,
+    divided,
+    make_partition,
+    whole_partition,
+)
 from skipstone.actions.prepare import FitRequest
 from skipstone.arguments import checked
 from skipstone.catalog.layout_records import save_layout
@@ -121,7 +127,9 @@ class Replicate:
         work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
         replica, total = uuid.uuid4().hex[:12], chosen.prepared.total_rows
         plan = plan_of(table, work, replica, started.isoformat())
-        record = replace(layout_record(work, plan, context.snapshot.version), block_rows=block_rows)
+        record = layout_record(work, plan, context.snapshot.version)
+        parameters = {**record.parameters, PARTITION_ROWS: part_rows}
+        record = replace(record, block_rows=block_rows, parameters=parameters)
         save_layout(table.store, record)
         groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
         made = []

@@ -9,7 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from skipstone.actions.context import Context
+from skipstone.actions.replicas import ReplicaStatus, replica_lines, replica_statuses
 from skipstone.catalog import stamp
+from skipstone.catalog.replica_store import replica_stamp
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column
 from skipstone.predicate.readable import plain_constants
@@ -42,11 +44,16 @@ class TableStatus(Viewed):
     features: tuple[str, ...]
     log: LogStatus
     problem: str = ""
+    replicas: tuple[ReplicaStatus, ...] = ()
 
     def view(self) -> View:
         """The table, its catalog and its query log."""
         headline = f"{self.root}: {self.format}, {count(self.files, 'file')}, {megabytes(self.bytes)}"
-        return View(headline, (*self._catalog(), *_log(self.log)))
+        copies = (
+            ("replica", Share(share.part, share.whole, f"{replica}: {share}"))
+            for replica, share in replica_lines(self.replicas, self.bytes)
+        )
+        return View(headline, (*self._catalog(), *copies, *_log(self.log)))
 
     def _catalog(self) -> Iterator[tuple[str, Cell]]:
         if self.problem:
@@ -118,13 +125,14 @@ class Status:
             features=tuple(feature.text for feature in catalog.blocks.features),
             problem=problem,
             log=log,
+            replicas=replica_statuses(context, table.stored_replicas()),
         )
 
 
 def _refreshed(table: OpenTable) -> str:
     """Read the catalog anew, if there is one; why it cannot be used, if so."""
     try:
-        if stamp(table.store):
+        if stamp(table.store) or replica_stamp(table.store):
             table.refresh()
     except SkipstoneError as error:
         return str(error)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from skipstone.catalog.files import Files
-from skipstone.catalog.replicas import HorizontalPartition, Replicas, replicas_of
+from skipstone.catalog.replicas import HorizontalPartition, Replicas, concatenated, replicas_of
 from skipstone.catalog.segment import decode, encode
 from skipstone.catalog.store import FOLDER, FileStore, digest_of
 from skipstone.errors import SkipstoneError
@@ -28,7 +29,10 @@ __all__ = [
     "FolderStore",
     "delete_partition",
     "delete_replica",
+    "forget_damage",
     "load_replicas",
+    "mark_damaged",
+    "move_partition",
     "partition_folder",
     "replica_stamp",
     "save_partition",
@@ -38,6 +42,7 @@ __all__ = [
 FORMAT = 1
 REPLICAS = f"{FOLDER}/replicas"
 _DAY_MILLIS = 24 * 3_600_000
+_DAMAGED = re.compile(r"damaged-[0-9a-f]{12}\.json")
 _ID = re.compile(r"[0-9a-z]+")
 _NAME = re.compile(r"(?P<replica>[0-9a-z]+)\.(?P<id>[0-9a-z]+)-(?P<digest>[0-9a-f]{12})\.json")
 
@@ -56,7 +61,8 @@ def partition_folder(replica: str, partition: str) -> str:
 
 def replica_stamp(store: FileStore) -> tuple[str, ...]:
     """What tells one state of the replicas from another; empty when there are none."""
-    return tuple(name for name in store.names(REPLICAS) if _NAME.fullmatch(name))
+    names = store.names(REPLICAS)
+    return tuple(name for name in names if _NAME.fullmatch(name) or _DAMAGED.fullmatch(name))
 
 
 def save_partition(store: FileStore, part: HorizontalPartition) -> None:
@@ -71,12 +77,7 @@ def save_partition(store: FileStore, part: HorizontalPartition) -> None:
         "created": part.created,
         "table_version": part.table_version,
         "schema": part.schema,
-        "covered": {
-            "paths": part.covered.paths,
-            "sizes": part.covered.sizes.tolist(),
-            "times": part.covered.times.tolist(),
-            "vectors": part.covered.vectors,
-        },
+        "covered": _files_json(part.covered),
         "rows": part.rows,
         "row_hash": str(part.row_hash),
         "blocks": segment,
@@ -84,6 +85,31 @@ def save_partition(store: FileStore, part: HorizontalPartition) -> None:
     }
     data = json.dumps(record).encode()
     store.write(f"{REPLICAS}/{part.name}-{digest_of(data)}.json", data)
+
+
+def move_partition(store: FileStore, part: HorizontalPartition, covered: Files) -> None:
+    """Let a partition cover other base files, which hold the same rows."""
+    before = [name for name in replica_stamp(store) if name.startswith(f"{part.name}-")]
+    save_partition(store, replace(part, covered=covered))
+    after = [name for name in replica_stamp(store) if name.startswith(f"{part.name}-")]
+    for name in before:
+        if len(after) > len(before):
+            store.delete(f"{REPLICAS}/{name}")
+
+
+def mark_damaged(store: FileStore, files: Files, partitions: Sequence[str] = ()) -> None:
+    """Remember base files and partitions whose rows are not what they were, so that nobody reads them."""
+    data = json.dumps({"format": FORMAT, "partitions": partitions, **_files_json(files)}).encode()
+    store.write(f"{REPLICAS}/damaged-{digest_of(data)}.json", data)
+
+
+def forget_damage(store: FileStore, partitions: Sequence[str] = ()) -> None:
+    """Forget what was damaged once it is rebuilt: base files that are gone, and partitions, which go now."""
+    for name in partitions:
+        delete_partition(store, name)
+    for name in store.names(REPLICAS):
+        if _DAMAGED.fullmatch(name):
+            store.delete(f"{REPLICAS}/{name}")
 
 
 def delete_partition(store: FileStore, name: str) -> None:
@@ -106,7 +132,7 @@ def sweep_partitions(store: FolderStore) -> None:
 
     They were left by a crash, or their partition was retired and no query reads it any more.
     """
-    counting = {name.partition("-")[0] for name in replica_stamp(store)}
+    counting = {name.partition("-")[0] for name in replica_stamp(store)}  # REPLICA.PARTITION
     for replica in store.names(REPLICAS):
         if _ID.fullmatch(replica):
             for part in store.names(f"{REPLICAS}/{replica}"):
@@ -122,34 +148,50 @@ def load_replicas(store: FileStore, root: str, before: Replicas | None = None) -
     names = replica_stamp(store)
     known = {} if before is None else dict(zip(before.record_names, before.parts, strict=True))
     parts: dict[str, HorizontalPartition] = {}
+    damaged: list[Files] = []
+    lost: list[str] = []
     problems: list[str] = []
     for name in names:
         try:
-            parts[name] = known[name] if name in known else _read(store, name)
+            if _DAMAGED.fullmatch(name):
+                stored = _stored(store, name)
+                damaged.append(_files(stored))
+                lost += map(json_text, json_list(stored["partitions"]))
+            else:
+                part = known[name] if name in known else _partition(store, _stored(store, name), name)
+                # While a partition is moved to other base files, it has two records.
+                if part.name not in {other.name for other in parts.values()}:
+                    parts[name] = part
         # One bad copy is no reason not to use the others.
         except Exception as problem:  # noqa: BLE001
             reason = " ".join(str(problem).split()).rstrip(".") or type(problem).__name__
             problems.append(f"{root}/{REPLICAS}/{name} cannot be used ({reason}).")
-    return replicas_of(tuple(parts.values()), names, tuple(problems), tuple(parts))
+    whole = {name: part for name, part in parts.items() if part.name not in lost}
+    found = replicas_of(tuple(whole.values()), concatenated(damaged))
+    return replace(
+        found,
+        names=names,
+        problems=tuple(problems),
+        record_names=tuple(whole),
+        lost=tuple(dict.fromkeys(lost)),
+    )
 
 
-def _read(store: FileStore, name: str) -> HorizontalPartition:
-    matched = _NAME.fullmatch(name)
+def _stored(store: FileStore, name: str) -> JsonObject:
     data = store.read(f"{REPLICAS}/{name}")
-    if matched is None or matched["digest"] != digest_of(data):
+    if not name.endswith(f"-{digest_of(data)}.json"):
         raise SkipstoneError("its bytes do not fit its name")
     stored = json_object(json.loads(data))
     version = json_int(stored["format"])
     if version > FORMAT:
         raise SkipstoneError(f"it was written by a newer skipstone, in format {version}")
-    part = _partition(store, stored)
-    if part.name != f"{matched['replica']}.{matched['id']}":
-        raise SkipstoneError(f"it describes {part.name}")
-    return part
+    return stored
 
 
-def _partition(store: FileStore, stored: JsonObject) -> HorizontalPartition:
+def _partition(store: FileStore, stored: JsonObject, name: str) -> HorizontalPartition:
     replica, id_ = json_text(stored["replica"]), json_text(stored["id"])
+    if not name.startswith(f"{replica}.{id_}-"):
+        raise SkipstoneError(f"it describes {replica}.{id_}")
     blocks = json_text(stored["blocks"])
     path = f"{partition_folder(replica, id_)}/{blocks}"
     bytes_ = store.read(path)
@@ -172,6 +214,15 @@ def _partition(store: FileStore, stored: JsonObject) -> HorizontalPartition:
         segment=segment,
         partition_values=values,
     )
+
+
+def _files_json(files: Files) -> dict[str, object]:
+    return {
+        "paths": files.paths,
+        "sizes": files.sizes.tolist(),
+        "times": files.times.tolist(),
+        "vectors": files.vectors,
+    }
 
 
 def _files(stored: Mapping[str, object]) -> Files:

@@ -27,7 +27,14 @@ from skipstone.catalog.segment import Segment
 from skipstone.catalog.types_json import PHYSICAL_NAME
 from skipstone.pruning.blocks import Counts
 
-__all__ = ["NO_REPLICAS", "HorizontalPartition", "Replicas", "holds_columns", "replicas_of"]
+__all__ = [
+    "NO_REPLICAS",
+    "HorizontalPartition",
+    "Replicas",
+    "concatenated",
+    "holds_columns",
+    "replicas_of",
+]
 
 Flags = npt.NDArray[np.bool_]
 
@@ -69,8 +76,9 @@ class Replicas:
 
     ``part_of`` tells the partition of each block, by its number. The base files that are covered are
     numbered: ``covered`` has each once for every partition that covers it, ``covered_by`` that partition, and
-    ``covered_number`` the same number for the same file. ``names`` are all stored records, ``record_names``
-    those of ``parts``, and ``problems`` says why others cannot be used.
+    ``covered_number`` the same number for the same file. ``damaged`` tells of which partitions some base file
+    is known to be damaged. ``names`` are all stored records, ``record_names`` those of ``parts``, and
+    ``problems`` says why others cannot be used. ``lost`` are the names of damaged partitions.
     """
 
     parts: tuple[HorizontalPartition, ...]
@@ -79,9 +87,11 @@ class Replicas:
     covered: Files
     covered_by: Counts
     covered_number: Counts
+    damaged: Flags
     names: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     record_names: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -103,14 +113,13 @@ class Replicas:
         return tuple(chain.from_iterable(part.partition_values for part in self.parts))
 
 
-def replicas_of(
-    parts: Sequence[HorizontalPartition],
-    names: tuple[str, ...] = (),
-    problems: tuple[str, ...] = (),
-    record_names: tuple[str, ...] = (),
-) -> Replicas:
-    """Partitions put together."""
-    covered = _concatenated([part.covered for part in parts])
+def replicas_of(parts: Sequence[HorizontalPartition], damaged: Files | None = None) -> Replicas:
+    """Partitions put together; ``damaged`` are base files that must not be read."""
+    covered = concatenated([part.covered for part in parts])
+    covered_by = _repeated([len(part.covered) for part in parts])
+    bad = np.zeros(len(parts), np.bool_)
+    if damaged is not None:
+        bad[covered_by[covered.indices_in(damaged, same_rows=True) >= 0]] = True
     numbers: dict[object, int] = {}
     identities = zip(
         covered.paths,
@@ -124,13 +133,11 @@ def replicas_of(
         catalog=merge([part.segment for part in parts]),
         part_of=_repeated([len(part.files) for part in parts]),
         covered=covered,
-        covered_by=_repeated([len(part.covered) for part in parts]),
+        covered_by=covered_by,
         covered_number=np.array(
             [numbers.setdefault(identity, len(numbers)) for identity in identities], np.int64
         ),
-        names=names,
-        problems=problems,
-        record_names=record_names,
+        damaged=bad,
     )
 
 
@@ -138,7 +145,8 @@ def _repeated(lengths: Sequence[int]) -> Counts:
     return np.repeat(np.arange(len(lengths)), np.array(lengths, np.int64)).astype(np.int64)
 
 
-def _concatenated(some: Sequence[Files]) -> Files:
+def concatenated(some: Sequence[Files]) -> Files:
+    """Files one after the other."""
     none = np.zeros(0, np.int64)
     return Files(
         tuple(chain.from_iterable(files.paths for files in some)),

@@ -27,7 +27,10 @@ from skipstone.cli import (
     index,
     log,
     optimize,
+    repair,
     replay,
+    replicas,
+    replicate,
     status,
 )
 from skipstone.cli.option_groups import with_flat_options
@@ -134,6 +137,11 @@ app.command("replay")(replay.run)
 app.command("analyze")(analyze.run)
 app.command("advise")(advise.run)
 app.command("optimize")(optimize.run)
+app.command("replicate")(replicate.run)
+app.command("replicas")(replicas.show)
+app.command("refresh")(replicas.refresh)
+app.command("drop")(replicas.drop)
+app.command("repair")(repair.run)
 app.add_typer(log.app, name="log")
 app.command("auto")(auto.run)
 app.command("calibrate")(calibrate.run)

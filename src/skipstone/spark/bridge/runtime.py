@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import count
 
+import numpy as np
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 
@@ -131,7 +132,7 @@ class Runtime:
                     LOG.warning("Queries on %s read everything: %s", root, problem)
             loaded = LoadedTable(next(self._versions), catalog, replicas, store, problem)
             self._tables[root] = loaded
-            self.shim.register(root, loaded.version, *_packed(catalog.files), self._entries(replicas))
+            self.shim.register(root, loaded.version, *_packed(catalog.files), self.entries(replicas))
             return problem
 
     def _load_replicas(self, store: HadoopStore, root: str, before: LoadedTable | None) -> Replicas:
@@ -142,7 +143,7 @@ class Runtime:
                 LOG.warning("A replica is not used: %s", problem)
         return found
 
-    def _entries(self, replicas: Replicas) -> JavaObject:
+    def entries(self, replicas: Replicas) -> JavaObject:
         """The replicas as the shim knows them; None if there are none."""
         if not len(replicas):
             return None
@@ -150,6 +151,7 @@ class Runtime:
         covered, own = replicas.covered, replicas.catalog.files
         entries.cover(*_packed(covered), _texts(covered.vectors), _longs(replicas.covered_by))
         entries.hold(*_packed(own), _texts(replicas.partition_values), _longs(replicas.part_of))
+        entries.damage(np.packbits(replicas.damaged, bitorder="little").tobytes())
         return entries
 
     def _discover(self, root: str) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from skipstone.catalog import Catalog
 from skipstone.catalog.files import Files
 from skipstone.catalog.replica_store import FolderStore, load_replicas
-from skipstone.catalog.replicas import Replicas
+from skipstone.catalog.replicas import HorizontalPartition, Replicas, replicas_of
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
@@ -65,6 +65,11 @@ class OpenTable:
     def stored_replicas(self) -> Replicas:
         """The table's replicas, as they are stored now."""
         return load_replicas(self.store, self.root, self.replicas)
+
+    def partition(self, part: HorizontalPartition) -> OpenTable:
+        """The files of a horizontal partition of a replica, to be read as those of the table."""
+        entries = self.engine.runtime.entries(replicas_of((part,)))
+        return open_handle(self.engine, self.jvm_files.ofReplicas(entries), self.jvm_opener)
 
     def refresh(self) -> None:
         """Read the table's catalog anew; raises when it is unreadable."""

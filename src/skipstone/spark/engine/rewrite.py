@@ -39,7 +39,7 @@ from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, to
 from skipstone.spark.engine.statistics import compute, scans_of
 from skipstone.spark.failures import reason_of
 
-__all__ = ["Plan", "Rewriting", "Rewritten", "Written", "check_new_table"]
+__all__ = ["Plan", "Rewriting", "Rewritten", "RowSource", "Written", "check_new_table"]
 
 T = TypeVar("T")
 LOG = logging.getLogger("skipstone")
@@ -49,13 +49,22 @@ _COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
 _PARTS = 1000
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSource:
+    """Files that hold the same rows as others, and what these rows were found to be."""
+
+    table: OpenTable
+    rows: RowHash
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a rewrite is to do: which files, in which order, and what to keep of the new ones.
 
     ``assign`` adds each row's block number; ``sort`` is the SQL by which rows are sorted inside a block.
     ``values`` are what columns of few values are known to have, for the value sets of the new blocks.
-    ``layout`` is the id under which the new blocks are known, ``created`` the time of it.
+    ``layout`` is the id under which the new blocks are known, ``created`` the time of it. ``source`` has the
+    rows of the chosen files where these cannot be read.
     """
 
     chosen: Counts
@@ -66,6 +75,7 @@ class Plan:
     values: Mapping[Expr, Sequence[Value]]
     layout: str
     created: str
+    source: RowSource | None = None
 
     def of(self, chosen: Counts) -> Plan:
         """The same for other files."""
@@ -104,6 +114,7 @@ class Rewriting:
         engine = self._engine = table.engine
         self._spark = engine.spark
         self._committing = False
+        self._folder = ""
         self._session = engine.session(IN_PLACE)
         self._handle = new_instance(self._spark, "SkipstoneRewrite")
         begun = self._handle.begin(self._session._jsparkSession, table.root, table.jvm_files)
@@ -124,12 +135,18 @@ class Rewriting:
         bits = packed_bits(chosen, len(self.before.files))
         return DataFrame(self._handle.live(self._session._jsparkSession, bits), self._session)
 
+    def _rows(self, plan: Plan) -> DataFrame:
+        if plan.source is None:
+            return self.live(plan.chosen)
+        return plan.source.table.frame(plan.source.table.file_indices, self._session)
+
     def run(self, plan: Plan, progress: Progress | None = None) -> Rewritten:
         """Rewrite the chosen files; if that fails before the commit, what was written is deleted again."""
         return self._unless_it_fails(lambda: self._run(plan, progress))
 
     def copy(self, plan: Plan, folder: str, progress: Progress | None = None) -> Written:
         """Write the rows of the chosen files to a folder below the table's root; the table stays as it is."""
+        self._folder = folder
         return self._unless_it_fails(lambda: self._copy(plan, progress, folder))
 
     def abandon(self) -> None:
@@ -182,10 +199,11 @@ class Rewriting:
             found = hash_of(written.frame(everything, self._session))
         if found != read and read.rows > found.rows:
             # Spark counts the rows of a task again when its output was lost with an executor.
-            read = hash_of(self.live(plan.chosen))
-        if found != read:
+            read = hash_of(self._rows(plan))
+        if found != read or (plan.source is not None and found != plan.source.rows):
+            what = f"copy in {folder}" if folder else "rewrite"
             raise SkipstoneError(
-                f"The rewrite of {self.before.root} was stopped before its commit: "
+                f"The {what} of {self.before.root} was stopped before anything of it counts: "
                 f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
             )
         settings = settings_of(written, statistics)
@@ -194,7 +212,7 @@ class Rewriting:
         return Written(written, segment, found)
 
     def _write(self, plan: Plan, folder: str) -> tuple[OpenTable, RowHash]:
-        source = self.live(plan.chosen)
+        source = self._rows(plan)
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
         partitions = [quoted(name) for name in self.before.snapshot.partition_columns]
@@ -240,6 +258,10 @@ class Rewriting:
             return TableChangedError(
                 f"{root} was changed by somebody else during the rewrite, so nothing was committed and "
                 f"the table is as they left it ({reason}); run it again."
+            )
+        if self._folder:
+            return SkipstoneError(
+                f"{root} could not be copied to {self._folder}, and nothing of it counts: {reason}."
             )
         if self._committing:
             return SkipstoneError(

@@ -1,5 +1,6 @@
 package skipstone;
 
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -30,6 +31,9 @@ public final class ReplicaEntries {
 
     long[] partOf = coveredSizes;
 
+    /** Partitions of which base files are known to be damaged. */
+    BitSet damaged = new BitSet();
+
     /** What an adapter made of the files for its kind of table. */
     volatile Object made;
 
@@ -54,6 +58,11 @@ public final class ReplicaEntries {
         partOf = CatalogEntries.longs(parts);
         paths = CatalogEntries.texts(files, sizes.length);
         partitionValues = CatalogEntries.texts(values, sizes.length);
+    }
+
+    /** Little-endian bits of the partitions of which base files are known to be damaged. */
+    public void damage(byte[] parts) {
+        damaged = BitSet.valueOf(parts);
     }
 
     /** How many horizontal partitions there are. */

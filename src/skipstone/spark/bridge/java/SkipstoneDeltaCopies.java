@@ -33,11 +33,12 @@ final class SkipstoneDeltaCopies {
         BitSet valid = valid(replicas, snapshot);
         Path root = snapshot.dataPath();
         BitSet missing = new BitSet();
-        BitSet baseMissing = new BitSet();
+        BitSet baseMissing = (BitSet) replicas.damaged.clone();
         mark(replicas.paths, replicas.partOf, valid, root, conf, missing);
         BitSet usable = (BitSet) valid.clone();
         usable.andNot(missing);
         mark(replicas.covered, replicas.coveredBy, usable, root, conf, baseMissing);
+        baseMissing.and(usable);
         return new CopyState(usable, missing, baseMissing);
     }
 
@@ -135,7 +136,7 @@ final class SkipstoneDeltaCopies {
      * All files of replicas as Delta's own, made once; another file of the table shows what else
      * they have.
      */
-    private static AddFile[] files(ReplicaEntries replicas, AddFile like) throws Exception {
+    static AddFile[] files(ReplicaEntries replicas, AddFile like) throws Exception {
         AddFile[] before = (AddFile[]) replicas.made;
         if (before != null) {
             return before;

@@ -40,6 +40,11 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         return new SkipstoneDeltaFiles(snapshot, (AddFile[]) snapshot.allFiles().collect());
     }
 
+    /** The files of replicas, all of them, as files of this version of the table. */
+    public SkipstoneDeltaFiles ofReplicas(ReplicaEntries replicas) throws Exception {
+        return new SkipstoneDeltaFiles(snapshot, SkipstoneDeltaCopies.files(replicas, files[0]));
+    }
+
     public Snapshot snapshot() {
         return snapshot;
     }
