@@ -272,6 +272,9 @@ public final class SkipstoneDelta implements ScanAdapter {
 
         private final transient Chosen chosen;
 
+        /** Whether some of the files are those of replicas. */
+        private final boolean copied;
+
         /** Whether Delta has not looked for files at all, or does not know those that are read. */
         private final boolean alone;
 
@@ -284,6 +287,7 @@ public final class SkipstoneDelta implements ScanAdapter {
                     scan,
                     of.versionScanned());
             this.chosen = chosen;
+            this.copied = copied;
             this.alone = copied || of instanceof Everything;
         }
 
@@ -293,6 +297,14 @@ public final class SkipstoneDelta implements ScanAdapter {
             }
             Seq files = super.matchingFiles(partitionFilters, dataFilters);
             return chosen.keep(files, null, new DecidedScan());
+        }
+
+        /** Delta has excluded partitions of its own files, but not of a replica's. */
+        public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
+            Seq found = super.listFiles(partitionFilters, dataFilters);
+            return copied
+                    ? PartitionFilters.keep(found, partitionFilters, partitionSchema())
+                    : found;
         }
     }
 }
