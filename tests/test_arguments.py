@@ -94,7 +94,10 @@ def test_every_number_of_a_policy_has_a_range() -> None:
         ({"layouts": ("spiral",)}, "There is no layout spiral"),
         ({"layouts": "qdtree"}, "layouts must be several names"),
         ({"layout_options": {"curve": "peano"}}, "There is no curve peano"),
-        ({"layout_options": {"angle": "3"}}, "There is no layout option angle; choose one of columns, curve"),
+        (
+            {"layout_options": {"angle": "3"}},
+            "There is no layout option angle; choose one of balance, columns, curve",
+        ),
     ],
 )
 def test_a_policy_with_what_there_is_not_cannot_be_made(given: dict[str, Any], said: str) -> None:

@@ -196,13 +196,16 @@ class Table:
         num_features: int | None = None,
         progress: Progress | None = None,
         cancel: Cancel | None = None,
+        layout_options: Mapping[str, str] | None = None,
     ) -> Advice:
         """Simulate every layout on a sample and estimate what each would save and cost; nothing is changed.
 
         ``block_rows`` is the mean number of rows in a block, chosen by size when not given. With
-        ``partition_by``, a SQL expression, blocks are made inside each of its values.
+        ``partition_by``, a SQL expression, blocks are made inside each of its values. ``layout_options`` are
+        those that only some layouts have. ``hyper`` is for tables whose queries nobody knows: it is fitted
+        if no query has a usable filter, and compared with the others if one of its options is given.
         """
-        options = LayoutOptions(block_rows, partition_by, num_features)
+        options = LayoutOptions(block_rows, partition_by, num_features, own=layout_options or {})
         return self.perform(Advise(queries, options), progress, cancel)
 
     def optimize(
@@ -222,12 +225,14 @@ class Table:
     ) -> OptimizeReport:
         """Rewrite the table in one commit so that the queries skip most; its rows stay the same.
 
-        ``layout`` is ``range``, ``zorder``, ``hilbert``, ``sop``, ``qdtree`` or ``selforg``; ``auto`` takes
-        the one that scans least in the simulation. ``block_rows`` and ``partition_by`` are as for ``advise``.
+        ``layout`` is ``range``, ``zorder``, ``hilbert``, ``sop``, ``qdtree``, ``selforg`` or ``hyper``;
+        ``auto`` takes the one that scans least in the simulation, and ``hyper``, which gives every column
+        its share, if no query has a usable filter. ``block_rows`` and ``partition_by`` are as for ``advise``.
         With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
         directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
         on dates. ``layout_options`` are those that only the chosen layout has, such as
-        ``{"curve": "hilbert"}`` of ``selforg``.
+        ``{"curve": "hilbert"}`` of ``selforg`` or ``{"balance": "worst", "keys": "o_orderkey"}`` of
+        ``hyper``. ``range``, ``zorder`` and ``hilbert`` need no queries with ``{"columns": "a,b"}``.
 
         A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
         Nothing is written before all that can be known to fail is checked, and a new table whose layout fails

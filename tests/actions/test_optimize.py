@@ -248,10 +248,10 @@ def test_what_cannot_be_laid_out_is_neither_written_nor_copied_nor_converted(
     targets: dict[str, dict[str, Any]] = {"output": {"output": str(copy)}, "convert": {"convert": True}}
     where = targets.get(target, {})
     refused: list[tuple[Workload | None, dict[str, Any], str]] = [
-        (Workload((Query("SELECT * FROM t"),)), {}, "usable filter"),
+        (Workload((Query("SELECT * FROM t"),)), {"layout": "qdtree"}, "usable filter"),
         (Workload((Query("SELECT 1"),)), {}, "No query of the log reads"),
         (Workload((Query("SELECT FROM WHERE"),)), {}, "No query of the log reads"),
-        (None, {}, "has no query log yet"),
+        (None, {"layout": "qdtree"}, "has no query log yet"),
         (LOG, {"block_rows": 1_500}, "less than two blocks"),
         (LOG, {"block_rows": -5}, "^block_rows must be a whole number from 1"),
         (LOG, {"block_rows": 0}, "^block_rows must be"),

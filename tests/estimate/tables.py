@@ -24,6 +24,7 @@ from skipstone.estimate.drifted_files import LayoutDrift
 from skipstone.estimate.prepared import Asked, Prepared, fingerprint_of, view_of
 from skipstone.layout.assignment import Split, Tree
 from skipstone.layout.contract import ColumnGroup, Design
+from skipstone.layout.layouts import compared_layouts
 from skipstone.layout.sample import Drawn, Sample
 from skipstone.layout.stored_layout import StoredLayout, group_record
 from skipstone.layout.table_view import FitWorkload, TableView
@@ -147,6 +148,7 @@ def prepared(most: Sequence[int], rows: int = 2_000, block_rows: int = 100) -> P
         drawn=Drawn(sample, (np.arange(rows) * 4 // rows).astype(np.int32), table.locations),
         total_rows=rows,
         partition=None,
+        layouts=compared_layouts({}, queries=True),
         fingerprint=fingerprint_of(view),
         asked=Asked(entries, view, bits),
     )

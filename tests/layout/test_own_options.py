@@ -29,7 +29,7 @@ def test_texts_become_the_options_of_a_layout() -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_layout_has_defaults_for_its_options(name: str) -> None:
     assert layout_options(name, {}) == LAYOUTS[name].options()
-    assert needs_of(name, {}).workload
+    assert needs_of(name, {}).workload == (name != "hyper")
 
 
 def test_only_selforg_takes_a_curve() -> None:
@@ -54,7 +54,7 @@ def test_only_selforg_takes_a_curve() -> None:
             "sop",
             {"columns": "a"},
             (
-                "The option columns is for the layouts range, zorder and hilbert, "
+                "The option columns is for the layouts range, zorder, hilbert and hyper, "
                 "and the layout asked for is sop."
             ),
         ),
@@ -83,7 +83,9 @@ def test_layouts_that_are_compared_take_the_options_that_they_have() -> None:
     assert options_for("range", given) == {"columns": "a"}
     assert options_for("qdtree", given) == {}
     assert needs_of("range", given).all_columns
-    with pytest.raises(SkipstoneError, match="There is no layout option angle; choose one of columns, curve"):
+    with pytest.raises(
+        SkipstoneError, match="There is no layout option angle; choose one of balance, columns, curve"
+    ):
         check_any_options({"angle": "3"})
     with pytest.raises(SkipstoneError, match="There is no curve peano"):
         check_any_options({"curve": "peano"})

@@ -86,7 +86,14 @@ def _fit_well(context: Context, chosen: ChosenRewrite, analysis: Analysis) -> tu
     block_rows = rough.view.block_rows
     rows = int(min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_BLOCK * rough.total_rows / block_rows)))
     options = LayoutOptions(block_rows=block_rows, sample_rows=rows, own=chosen.own)
-    request = FitRequest(rough.file_indices, chosen.usable.entries, rough.unusable, options, analysis)
+    request = FitRequest(
+        rough.file_indices,
+        chosen.usable.entries,
+        rough.unusable,
+        options,
+        analysis,
+        wanted=(chosen.layout,),
+    )
     steps = context.steps(len(rough.file_indices), {"sampling": 2, "fitting": 1})
     prepared = prepare_usable(context.table, request, steps.step("sampling"))
     prepared = replace(prepared, logged=chosen.usable.logged)

@@ -12,6 +12,7 @@ from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.prepare import FitRequest
 from skipstone.actions.usable import prepare_usable
 from skipstone.estimate.advice import Advice, advise
+from skipstone.layout.layouts import check_any_options
 from skipstone.layout.options import LayoutOptions
 from skipstone.workload.queries import Workload
 
@@ -28,14 +29,21 @@ class Advise:
     options: LayoutOptions = field(default_factory=LayoutOptions)
 
     def validate(self, context: Context) -> None:
-        """Everything that can be wrong shows while the workload is read."""
+        """Refuse an option that no layout has; all else shows while the workload is read."""
+        check_any_options(self.options.own)
 
     def run(self, context: Context) -> Advice:
         """Draw a sample, and fit and simulate each layout on it."""
         table = context.table
-        workload = logged_workload(context, self.queries)
+        workload = logged_workload(context, self.queries, required=False)
         table.refresh()
-        request = FitRequest(table.file_indices, workload.entries, workload.unusable, self.options)
+        request = FitRequest(
+            table.file_indices,
+            workload.entries,
+            workload.unusable,
+            self.options,
+            queries_needed=self.queries is not None and not workload.entries,
+        )
         with context.steps(len(context.snapshot), {"preparing": 1, "simulating": 2}) as steps:
             prepared = prepare_usable(table, request, steps.step("preparing"))
             model = load_model(context.engine)

@@ -22,6 +22,7 @@ from skipstone.estimate.advice import CURRENT_LAYOUT, Advice, advise
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.worse import refusal
 from skipstone.layout.contract import Design
+from skipstone.layout.layouts import needs_of
 from skipstone.predicate.expr import with_columns
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.workload.predicates import LoggedFilter
@@ -69,10 +70,12 @@ def choose_layout(context: Context, layout: str, request: FitRequest) -> LayoutC
     """Fit and simulate the layout that is asked for, or all of them for ``auto``."""
     started, table = context.clock(), context.table
     steps = context.steps(len(request.file_indices), _SHARES)
+    if layout != AUTO:
+        needed = needs_of(layout, request.options.own).workload
+        request = replace(request, wanted=(layout,), queries_needed=needed)
     prepared = prepare_usable(table, request, steps.step("preparing"))
     costs = gather_costs(table, request.file_indices, load_model(context.engine), request.entries)
-    wanted = None if layout == AUTO else (layout,)
-    advice = advise(prepared, wanted, steps.step("simulating"), costs)
+    advice = advise(prepared, None, steps.step("simulating"), costs)
     name = advice.best if layout == AUTO else layout
     design = None
     if name != CURRENT_LAYOUT:

@@ -141,7 +141,14 @@ def _sampled(
         fitted_for = representatives(usable.entries, _MOST_FITTED_FOR)
         # A layout made for few queries serves these better than it serves the others.
         judges = None if fitted_for == usable.entries else representatives(usable.entries, _MOST_JUDGES, 0.0)
-        wanted = FitRequest(request.file_indices, fitted_for, usable.unusable, options, judges=judges)
+        wanted = FitRequest(
+            request.file_indices,
+            fitted_for,
+            usable.unusable,
+            options,
+            judges=judges,
+            wanted=request.policy.layouts or (),
+        )
         return prepare(context.table, wanted, progress), usable
 
     try:

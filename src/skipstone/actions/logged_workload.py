@@ -29,12 +29,12 @@ class LoggedWorkload:
             raise SkipstoneError(f"No query of the log reads {location}{first_of(self.unusable)}.")
 
 
-def logged_workload(context: Context, queries: Workload | None) -> LoggedWorkload:
-    """The filters of the given queries, or of the table's own log."""
+def logged_workload(context: Context, queries: Workload | None, required: bool = True) -> LoggedWorkload:
+    """The filters of the given queries, or of the table's own log, which may be empty unless required."""
     if queries is not None:
         return _parsed(context, queries)
     scans, left_out = usable_log(context.table)
-    if not scans:
+    if required and not scans:
         raise SkipstoneError(
             left_out
             or f"{context.source.location} has no query log yet: give a query file, import one with "

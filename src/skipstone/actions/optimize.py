@@ -14,7 +14,7 @@ from skipstone.actions.optimize_report import OptimizeReport
 from skipstone.actions.prepare import FitRequest
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
-from skipstone.layout.layouts import check_options, layout_named, layout_options
+from skipstone.layout.layouts import check_options, layout_named, layout_options, needs_of
 from skipstone.layout.options import LayoutOptions
 from skipstone.spark.engine.into_delta import Conversion, Copy
 from skipstone.spark.engine.rewrite import Rewriting
@@ -26,12 +26,14 @@ __all__ = ["FORCE", "Optimize", "OptimizeReport", "lay_out"]
 FORCE = "say --force (in Python force=True) if that is meant"
 _CHOOSING, _COPYING, _REWRITING = 5, 2, 8
 """The share that each step has in the work, about."""
+_NO_QUERIES = "no query with a usable filter tells what to lay the table out for, or what it will scan"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimize:
     """Rewrite a table in one commit so that the queries skip most; its rows stay the same.
 
+    Where no query tells what to lay the table out for, ``auto`` takes the layout that serves any query.
     With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
     directory of Parquet files a Delta table first. A layout by which the queries would scan more than they do
     now is refused unless ``force`` is given.
@@ -68,7 +70,7 @@ class Optimize:
     def run(self, context: Context) -> OptimizeReport:
         """Choose, copy or convert where that is asked for, and rewrite."""
         context.table.refresh()
-        workload = logged_workload(context, self.queries)
+        workload = logged_workload(context, self.queries, required=self._needs_queries)
         target = self._target(context)
         shares = {
             "choosing": _CHOOSING,
@@ -77,7 +79,12 @@ class Optimize:
         }
         with context.steps(len(context.snapshot), shares) as steps:
             request = FitRequest(
-                context.table.file_indices, workload.entries, workload.unusable, self.options
+                context.table.file_indices,
+                workload.entries,
+                workload.unusable,
+                self.options,
+                # Given queries none of which reads this table are most likely a mistake.
+                queries_needed=self.queries is not None and not workload.entries,
             )
             chosen = choose_layout(context.reporting_to(steps.step("choosing")), self.layout, request)
             if chosen.worse and not self.force:
@@ -94,6 +101,11 @@ class Optimize:
                     where = replace(context, table=made)
                 return lay_out(where.reporting_to(steps.step("rewriting")), chosen)
 
+    @property
+    def _needs_queries(self) -> bool:
+        """Whether the layout that is asked for cannot be fitted without."""
+        return self.layout != AUTO and needs_of(self.layout, self.options.own).workload
+
     def _target(self, context: Context) -> Copy | Conversion | None:
         """What is to be made of the table before it is laid out; nothing is written yet."""
         if self.output is not None:
@@ -109,11 +121,12 @@ def lay_out(context: Context, chosen: LayoutChoice) -> OptimizeReport:
     if chosen.design is None:
         reason = "no layout would let the queries of the log skip more than the current layout"
         return _report(replace(chosen, layout=CURRENT_LAYOUT), reason)
+    queries = "" if chosen.prepared.entries else f"{_NO_QUERIES}; "
     started = context.clock()
     work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
     result = rewrite_table(context, work)
     return replace(
-        _report(chosen, chosen.design.note),
+        _report(chosen, queries + chosen.design.note),
         layout_id=result.layout_id,
         files_after=result.rewritten.files_after,
         rows=result.rewritten.rows,

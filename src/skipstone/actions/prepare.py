@@ -15,7 +15,7 @@ import numpy.typing as npt
 from skipstone.catalog.tracked import Tracked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.prepared import Asked, Prepared, default_block_rows, fingerprint_of, view_of
-from skipstone.layout.layouts import LAYOUTS, needs_of
+from skipstone.layout.layouts import compared_layouts, needs_of
 from skipstone.layout.options import LayoutOptions
 from skipstone.layout.sample import Drawn, WorkloadView
 from skipstone.layout.table_view import FitWorkload, TableView
@@ -42,7 +42,8 @@ class FitRequest:
     """Which files layouts are to be fitted to, for which queries, and what is asked of them.
 
     ``analysis`` is that of the same queries, if they were analysed before. ``judges`` are the queries that
-    layouts are judged by, by default those that they are fitted for.
+    layouts are judged by, by default those that they are fitted for. ``wanted`` are the layouts that are
+    asked for; without them all that make sense are compared. ``queries_needed`` forbids that there are none.
     """
 
     file_indices: Counts
@@ -51,6 +52,12 @@ class FitRequest:
     options: LayoutOptions = field(default_factory=LayoutOptions)
     analysis: Analysis | None = None
     judges: tuple[LoggedFilter, ...] | None = None
+    wanted: tuple[str, ...] = ()
+    queries_needed: bool = True
+
+    def layouts(self, queries: bool) -> tuple[str, ...]:
+        """What is to be fitted, with queries or without."""
+        return self.wanted or compared_layouts(self.options.own, queries)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,19 +70,17 @@ class _Mined:
 
 
 def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = None) -> Prepared:
-    """Mine features and draw a sample of the requested files."""
+    """Mine features and draw a sample of the requested files.
+
+    Queries none of which has a usable filter say nothing, so they are left out where layouts can do without.
+    """
     steps, watch = Steps(progress, _PARTS, _SHARES), table.engine.watch
-    if not request.entries:
-        raise SkipstoneError(
-            f"No query of the log reads {table.root}; there is nothing to fit a layout to"
-            f"{first_of(request.unusable)}."
-        )
-    analysis = request.analysis or _analysis(request, steps.step("mining"))
     view = view_of(request.entries)
     if not view.atoms:
-        raise SkipstoneError(
-            f"No query of the log has a usable filter on {table.root}; there is nothing to fit a layout to."
-        )
+        _require_no_queries(table, request)
+        request = replace(request, entries=(), analysis=None)
+        view = view_of(())
+    analysis = request.analysis or _analysis(request, steps.step("mining"))
     partition = _partition(table, request.options.partition_by)
     mined = _features(table, view, analysis, request.options.rough)
     with watch(steps.step("counting"), "counting rows"):
@@ -105,9 +110,24 @@ def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = N
         drawn=drawn,
         total_rows=total_rows,
         partition=partition,
+        layouts=request.layouts(bool(view.atoms)),
         fingerprint=fingerprint_of(mined.view),
         asked=Asked(request.judges or request.entries, judged, bits(judged.atoms)),
         options=request.options.own,
+    )
+
+
+def _require_no_queries(table: OpenTable, request: FitRequest) -> None:
+    """Refuse a request for layouts that are fitted for queries."""
+    if not request.queries_needed:
+        return
+    if not request.entries:
+        raise SkipstoneError(
+            f"No query of the log reads {table.root}; there is nothing to fit a layout to"
+            f"{first_of(request.unusable)}."
+        )
+    raise SkipstoneError(
+        f"No query of the log has a usable filter on {table.root}; there is nothing to fit a layout to."
     )
 
 
@@ -156,7 +176,7 @@ def _drawn(
             total_rows=total_rows,
             rows=request.options.sample_rows,
             atoms=atoms,
-            columns=ordered_inputs((*atoms, *_more_columns(table, request.options.own))),
+            columns=ordered_inputs((*atoms, *_more_columns(table, request, bool(atoms)))),
             partition=None if partition is None else partition.expr,
             seed=request.options.seed,
         ),
@@ -164,9 +184,10 @@ def _drawn(
     return drawn, _Bits(drawn, {atom: index for index, atom in enumerate(atoms)})
 
 
-def _more_columns(table: OpenTable, options: Mapping[str, str]) -> list[Expr]:
+def _more_columns(table: OpenTable, request: FitRequest, queries: bool) -> list[Expr]:
     """The columns that are sampled though no query compares them: all, if a layout needs them."""
-    if not any(needs_of(name, options).all_columns for name in LAYOUTS):
+    own = request.options.own
+    if not any(needs_of(name, own).all_columns for name in request.layouts(queries)):
         return []
     return [item.expr for item in tracked_columns(table.snapshot.schema)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "complete_balance",
     "complete_curve",
     "complete_dialect",
     "complete_layout",
@@ -27,6 +28,13 @@ def complete_layout(incomplete: str) -> list[str]:
 def complete_layout_or_auto(incomplete: str) -> list[str]:
     """Names of layouts, and the choice among them."""
     return [*_starting(("auto",), incomplete), *complete_layout(incomplete)]
+
+
+def complete_balance(incomplete: str) -> list[str]:
+    """What the layout hyper can balance."""
+    from skipstone.layout.hyper import BALANCES
+
+    return _starting(BALANCES, incomplete)
 
 
 def complete_curve(incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from skipstone.cli.completion import complete_curve, complete_layout_or_auto
-from skipstone.cli.layout_options import BlockOptions
+from skipstone.cli.layout_options import Balance, BlockOptions, Keys, given_options
 from skipstone.cli.output import print_json
 from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, warn_of_unused
@@ -24,7 +24,7 @@ class OptimizeOptions:
     layout: Annotated[
         str,
         typer.Option(
-            help="auto, range, zorder, hilbert, sop, qdtree or selforg; auto takes the best.",
+            help="auto, range, zorder, hilbert, sop, qdtree, selforg or hyper; auto takes the best.",
             autocompletion=complete_layout_or_auto,
         ),
     ] = "auto"
@@ -35,6 +35,8 @@ class OptimizeOptions:
             autocompletion=complete_curve,
         ),
     ] = None
+    balance: Balance = None
+    keys: Keys = None
     output: Annotated[
         str | None, typer.Option(metavar="PATH", help="Leave the table alone and write a new Delta table.")
     ] = None
@@ -66,7 +68,7 @@ def run(
                 output=options.output,
                 convert=options.convert,
                 progress=report,
-                layout_options={} if options.curve is None else {"curve": options.curve},
+                layout_options=given_options(curve=options.curve, balance=options.balance, keys=options.keys),
                 force=options.force,
             )
     warn_of_unused(log.queries, optimized.unusable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from skipstone.estimate.rewrite_features import rewrite_features
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import Design
 from skipstone.layout.formulas import holds
-from skipstone.layout.layouts import LAYOUTS, layout_named
+from skipstone.layout.hyper import HYPER
+from skipstone.layout.layouts import layout_named
 from skipstone.layout.numbers import block_numbers
 from skipstone.progress import Progress
 from skipstone.view import Cell, Grid, Share, View, Viewed
@@ -27,6 +28,7 @@ from skipstone.workload.queries import BrokenQuery
 __all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "features_of_rewrite", "needed"]
 
 CURRENT_LAYOUT = "current layout"
+_NO_QUERIES = "no query with a usable filter, so what would be scanned is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Advice(Viewed):
     rows: int
     sampled_rows: int
     block_rows: int
-    percent_needed: float
+    percent_needed: float | None
     layouts: tuple[LayoutAdvice, ...]
     designs: dict[str, Design]
     unusable: tuple[BrokenQuery, ...] = ()
@@ -82,7 +84,12 @@ class Advice(Viewed):
 
     @property
     def best(self) -> str:
-        """The layout that scans least; "current layout" when none is better than that."""
+        """The layout that scans least; "current layout" when none is better than that.
+
+        Without queries, the one that is made for that.
+        """
+        if not self.queries:
+            return HYPER.name if HYPER.name in self.designs else CURRENT_LAYOUT
         usable = [row for row in self.layouts if row.percent_scanned is not None]
         return min(usable, key=lambda row: (row.percent_scanned or 0.0, row.layout != CURRENT_LAYOUT)).layout
 
@@ -107,10 +114,8 @@ class Advice(Viewed):
         return {**values, **more, "unusable": unusable}
 
     def _heading(self) -> str:
-        return (
-            f"{self.root}: {self.queries} queries, {self.rows:,} rows, "
-            f"blocks of about {self.block_rows:,} rows"
-        )
+        queries = f"{self.queries} queries" if self.queries else _NO_QUERIES
+        return f"{self.root}: {queries}, {self.rows:,} rows, blocks of about {self.block_rows:,} rows"
 
     def view(self) -> View:
         """The layouts with what is scanned under each."""
@@ -129,7 +134,8 @@ class Advice(Viewed):
             ),
         ]
         lines += [_line(row) for row in self.layouts]
-        lines.append(f"{'needed':<14} {self.percent_needed:>9.2f}")
+        if self.percent_needed is not None:
+            lines.append(f"{'needed':<14} {self.percent_needed:>9.2f}")
         lines += [
             f"{row.layout}: {row.problem or row.note}" for row in self.layouts if row.problem or row.note
         ]
@@ -137,7 +143,7 @@ class Advice(Viewed):
             if (size := self._rewritten) is not None:
                 lines.append(f"A rewrite reads {size / 1e6:,.1f} MB and writes about as much.")
             lines.append(f"MB and seconds are per run of the log, with {self.costs}.")
-            if self.observed_days is None:
+            if self.queries and self.observed_days is None:
                 lines.append("The log does not say when its queries ran, so their rate is unknown.")
         return "\n".join(lines)
 
@@ -166,7 +172,7 @@ def _number(value: float | None, width: int, digits: int) -> str:
 
 
 def _pays_after(row: LayoutAdvice) -> str:
-    if row.rewrite_seconds is None:
+    if row.rewrite_seconds is None or row.seconds_saved is None:
         return "-"
     if row.break_even_runs is None:
         return "never"
@@ -181,11 +187,11 @@ def advise(
     inputs: CostInputs | None = None,
     standing: Scanned | None = None,
 ) -> Advice:
-    """Fit and simulate the layouts, all by default; with ``inputs`` in bytes and seconds too.
+    """Fit and simulate the layouts, by default all prepared ones; with ``inputs`` in bytes and seconds too.
 
     ``standing`` is what is scanned in the current layout, if that is known already.
     """
-    chosen = [layout_named(name).name for name in layouts or LAYOUTS]
+    chosen = [layout_named(name).name for name in layouts or prepared.layouts]
     designs: dict[str, Design] = {}
     ledger = _Ledger(prepared, inputs, standing)
     rows = [ledger.baseline]
@@ -236,12 +242,13 @@ class _Ledger:
             scan_seconds=None if self._before is None else self._before.seconds,
         )
 
-    def percent(self, scanned: Scanned) -> float:
+    def percent(self, scanned: Scanned) -> float | None:
+        """What the queries scan; None if there are none."""
         weights = self._prepared.asked.view.weights
-        return float(100.0 * (scanned.share @ weights) / weights.sum())
+        return float(100.0 * (scanned.share @ weights) / weights.sum()) if len(weights) else None
 
     def _volume(self, scanned: Scanned) -> Volume | None:
-        if self._inputs is None or self._load is None:
+        if self._inputs is None or self._load is None or not len(self._load.weights):
             return None
         costs = self._inputs.model.coefficients
         return volume(scanned, self._load, self._prepared.total_rows, costs)
@@ -251,26 +258,26 @@ class _Ledger:
         plain = LayoutAdvice(
             name, blocks_of(design.group.assignment), self.percent(scanned), fit_seconds, note=design.note
         )
-        if self._inputs is None or after is None or self._before is None:
+        if self._inputs is None:
             return plain
         costs, days = self._inputs.model.coefficients, self._inputs.days
         features = features_of_rewrite(self._prepared, design, self._inputs.sizes)
-        rewrite_seconds = costs.rewrite_seconds(features)
+        rewrite_seconds, size = costs.rewrite_seconds(features), features.extent.bytes
+        plain = replace(
+            plain, rewrite_seconds=rewrite_seconds, rewrite_bytes_read=size, rewrite_bytes_written=size
+        )
+        if after is None or self._before is None:
+            return plain
         saved = self._before.seconds - after.seconds
         runs = break_even_runs(rewrite_seconds, saved)
-        return LayoutAdvice(
-            **{
-                **asdict(plain),
-                "bytes_scanned": after.bytes,
-                "scan_seconds": after.seconds,
-                "bytes_saved": self._before.bytes - after.bytes,
-                "seconds_saved": saved,
-                "rewrite_seconds": rewrite_seconds,
-                "rewrite_bytes_read": features.extent.bytes,
-                "rewrite_bytes_written": features.extent.bytes,
-                "break_even_runs": runs,
-                "break_even_days": None if runs is None or days is None else runs * days,
-            }
+        return replace(
+            plain,
+            bytes_scanned=after.bytes,
+            scan_seconds=after.seconds,
+            bytes_saved=self._before.bytes - after.bytes,
+            seconds_saved=saved,
+            break_even_runs=runs,
+            break_even_days=None if runs is None or days is None else runs * days,
         )
 
 

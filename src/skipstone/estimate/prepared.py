@@ -42,7 +42,8 @@ class Asked:
 class Prepared:
     """A snapshot, its workload, the mined features and a sample of the files at ``file_indices``.
 
-    Layouts are fitted for ``entries`` and judged by ``asked``. ``logged`` are the entries with their filters
+    Layouts are fitted for ``entries`` and judged by ``asked``; there may be none. ``layouts`` are those that
+    can be fitted. ``logged`` are the entries with their filters
     as they were logged, where predicates that cannot be used were left out of them. ``options`` are those
     that only some layouts have.
     """
@@ -57,6 +58,7 @@ class Prepared:
     drawn: Drawn
     total_rows: int
     partition: Tracked | None
+    layouts: tuple[str, ...]
     fingerprint: str
     asked: Asked
     logged: tuple[LoggedFilter, ...] = ()

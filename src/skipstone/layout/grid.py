@@ -20,12 +20,13 @@ from skipstone.layout.assignment import Dimension, Grid, Numbers
 from skipstone.layout.contract import ColumnGroup, Design, Needs, needed_workload
 from skipstone.layout.filtered import most_filtered
 from skipstone.layout.in_partitions import in_partitions
+from skipstone.layout.named_columns import named_columns
 from skipstone.layout.own_options import names, option, whole_number
 from skipstone.layout.quantiles import bucket_numbers, dimension
 from skipstone.layout.ranks import rank
 from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.zcurve import affordable_bits
-from skipstone.predicate.expr import Column, Expr, type_of
+from skipstone.predicate.expr import Column, Expr
 from skipstone.predicate.render import to_sql
 
 __all__ = ["Curve", "GridLayout", "GridOptions", "cut_into_blocks", "share_buckets"]
@@ -80,7 +81,7 @@ class GridLayout:
 
     def fit(self, view: TableView, workload: FitWorkload | None, options: GridOptions) -> Design:
         """Choose columns once, and a grid inside each horizontal partition."""
-        columns = _named_columns(options.columns, view)
+        columns = named_columns(options.columns, view)
         if not columns:
             filtered = most_filtered(view.sample, needed_workload(workload, self.name).queries)
             columns = tuple(key for key, _ in filtered[: options.most_columns or self.most_columns])
@@ -167,28 +168,3 @@ def cut_into_blocks(weights: npt.NDArray[np.float64], blocks: int) -> Numbers:
     number = np.maximum.accumulate(np.where(weights > 0, number, 0))
     heavy = np.unique(number[weights > 0])
     return np.maximum(np.searchsorted(heavy, number, side="right") - 1, 0).astype(np.int32)
-
-
-def _named_columns(wanted: Sequence[str | Expr], view: TableView) -> tuple[Expr, ...]:
-    """The expressions of the sample that are called so, each once; names are compared as Spark does."""
-    ordered = [expr for expr in view.sample.columns if type_of(expr).ordered]
-    by_name: dict[str, Expr] = {}
-    for expr in ordered:
-        for name in _names(expr, view):
-            by_name.setdefault(name.casefold(), expr)
-    found: dict[Expr, None] = {}
-    for each in wanted:
-        named = by_name.get(each.casefold()) if isinstance(each, str) else each
-        if named is None or named not in ordered:
-            name = each if isinstance(each, str) else to_sql(each)
-            known = ", ".join(sorted(map(view.names.sql, ordered))) or "none"
-            raise SkipstoneError(
-                f"{name} is not among the sampled columns, or has no order; there are {known}."
-            )
-        found[named] = None
-    return tuple(found)
-
-
-def _names(expr: Expr, view: TableView) -> tuple[str, ...]:
-    sql = view.names.sql(expr)
-    return (sql, ".".join(view.names.paths.get(expr.path, expr.path))) if isinstance(expr, Column) else (sql,)

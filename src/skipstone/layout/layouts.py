@@ -8,6 +8,7 @@ from typing import Any
 from skipstone.errors import SkipstoneError
 from skipstone.layout.contract import AnyLayout, Design, Needs
 from skipstone.layout.hilbert import HILBERT
+from skipstone.layout.hyper import HYPER
 from skipstone.layout.own_options import option_names, parse_options
 from skipstone.layout.qdtree import QDTREE
 from skipstone.layout.range import RANGE
@@ -20,6 +21,7 @@ __all__ = [
     "LAYOUTS",
     "check_any_options",
     "check_options",
+    "compared_layouts",
     "fit_layout",
     "layout_named",
     "layout_options",
@@ -28,7 +30,7 @@ __all__ = [
 ]
 
 LAYOUTS: Mapping[str, AnyLayout] = {
-    layout.name: layout for layout in (RANGE, ZORDER, HILBERT, SOP, SELFORG, QDTREE)
+    layout.name: layout for layout in (RANGE, ZORDER, HILBERT, SOP, SELFORG, QDTREE, HYPER)
 }
 
 
@@ -80,6 +82,19 @@ def check_any_options(given: Mapping[str, str]) -> None:
             raise SkipstoneError(f"There is no layout option {option}; choose one of {', '.join(every)}.")
         for layout in owners:
             parse_options(layout.options, {option: given[option]})
+
+
+def compared_layouts(given: Mapping[str, str], queries: bool) -> tuple[str, ...]:
+    """The layouts to compare where none is named: with queries, or without.
+
+    Those that need every column are made for when nobody knows what will be asked. Where queries tell, they
+    are compared only if an option of theirs is given.
+    """
+    if not queries:
+        return tuple(name for name in LAYOUTS if not needs_of(name, given).workload)
+    return tuple(
+        name for name in LAYOUTS if options_for(name, given) or not needs_of(name, given).all_columns
+    )
 
 
 def needs_of(name: str, given: Mapping[str, str]) -> Needs:

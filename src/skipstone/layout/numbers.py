@@ -28,11 +28,11 @@ from skipstone.layout.assignment import (
 )
 from skipstone.layout.pack import pack
 from skipstone.layout.quantiles import bucket_numbers
-from skipstone.layout.ranks import Ranked, rank
+from skipstone.layout.ranks import Ranked, rank, rank_of
 from skipstone.layout.sample import Sample
 from skipstone.layout.simulate import feature_bits
 from skipstone.predicate.evaluate import NotEvaluable, evaluate, order_key
-from skipstone.predicate.expr import Expr
+from skipstone.predicate.expr import Comparison, Expr, IsNull, Literal, Not, type_of
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Words
 from skipstone.pruning.value_sets import only_about
@@ -98,9 +98,22 @@ class _Rows:
             if isinstance(node, int):
                 out[mine] = node
                 continue
-            true = self.cut(node.cut)[rows[mine]]
+            true = self._true_at(node.cut, rows[mine])
             stack += [(node.yes, mine[true]), (node.no, mine[~true])]
         return out
+
+    def _true_at(self, predicate: Expr, rows: Rows) -> Bits:
+        """For which of these rows a cut is TRUE; a tree may have thousands of cuts, each of few rows."""
+        match predicate:
+            case Comparison("<" | "<=" as op, key, Literal(value)) if value is not None and self._has(key):
+                codes = self.ranked(key).codes[rows]
+                return (codes >= 0) & (codes < rank_of(value, self.ranked(key).array, above=op == "<="))
+            case Not(IsNull(key)) if self._has(key):
+                return self.ranked(key).codes[rows] >= 0
+        return self.cut(predicate)[rows]
+
+    def _has(self, key: Expr) -> bool:
+        return key in self.sample.columns and type_of(key).ordered
 
     def cut(self, predicate: Expr) -> Bits:
         """The rows for which a cut is TRUE."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skipstone.errors import SkipstoneError
 
-__all__ = ["NoOptions", "names", "option", "option_names", "parse_options", "whole_number"]
+__all__ = ["NoOptions", "names", "number", "option", "option_names", "parse_options", "whole_number"]
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -62,3 +62,11 @@ def whole_number(text: str) -> int:
         return int(text)
     except ValueError:
         raise SkipstoneError(f"A whole number is wanted, and there is {text!r}.") from None
+
+
+def number(text: str) -> float:
+    """A number, with a point where it is not whole."""
+    try:
+        return float(text)
+    except ValueError:
+        raise SkipstoneError(f"A number is wanted, and there is {text!r}.") from None

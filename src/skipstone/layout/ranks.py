@@ -12,6 +12,7 @@ integers do. Cost: one hash pass over the rows and one sort of the distinct valu
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import Value
 
-__all__ = ["NULL", "Codes", "Ranked", "rank"]
+__all__ = ["NULL", "Codes", "Ranked", "rank", "rank_of"]
 
 Codes = npt.NDArray[np.int32]
 NULL = -1
@@ -63,3 +65,13 @@ def rank(column: pa.Array) -> Ranked:
     new_code[-1] = NULL
     codes = encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
     return Ranked(new_code[codes], encoded.dictionary.take(pa.array(order)))
+
+
+def rank_of(value: Value, values: pa.Array, above: bool = False) -> int:
+    """How many of some sorted values are below this one; with ``above``, or equal to it.
+
+    >>> rank_of("b", pa.array(["a", "b", "c"])), rank_of("b", pa.array(["a", "b", "c"]), above=True)
+    (1, 2)
+    """
+    search = bisect_right if above else bisect_left
+    return search(range(len(values)), order_key(value), key=lambda number: order_key(values[number].as_py()))

@@ -94,3 +94,17 @@ def test_every_bit_of_a_vector_decides(spark: SparkSession, tmp_path: Path, coun
     counted = count_vectors(table, table.file_indices, texts, None)
     assert counted.counts.tolist() == [1] * (count + 1)
     assert {tuple(row) for row in counted.vectors.tolist()} == {tuple(row) for row in bits.tolist()}
+
+
+@pytest.mark.parametrize("options", [{}, {"balance": "worst"}, {"keys": "kind,day,price"}])
+def test_spark_walks_a_hyper_tree_of_more_leaves_than_one_expression_holds_as_the_sample_does(
+    sampled: DataFrame, options: dict[str, str]
+) -> None:
+    case = cases.case(block_rows=100)
+    assignment = case.fit("hyper", **options).group.assignment
+    assert assignment.blocks == 300
+    sample, atoms = sample_for(assignment)
+    expected = block_numbers(assignment, sample, atoms)
+    found = with_block(sampled, assignment, LogicalNames({})).select("number", BLOCK).collect()
+    assert {row[0]: row[1] for row in found} == dict(enumerate(expected.tolist()))
+    assert len(set(expected.tolist())) > 30
