@@ -221,6 +221,7 @@ class Table:
         progress: Progress | None = None,
         layout_options: Mapping[str, str] | None = None,
         force: bool = False,
+        replicas: int = 1,
         cancel: Cancel | None = None,
     ) -> OptimizeReport:
         """Rewrite the table in one commit so that the queries skip most; its rows stay the same.
@@ -232,7 +233,9 @@ class Table:
         directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
         on dates. ``layout_options`` are those that only the chosen layout has, such as
         ``{"curve": "hilbert"}`` of ``selforg`` or ``{"balance": "worst", "keys": "o_orderkey"}`` of
-        ``hyper``. ``range``, ``zorder`` and ``hilbert`` need no queries with ``{"columns": "a,b"}``.
+        ``hyper``. ``range``, ``zorder`` and ``hilbert`` need no queries with ``{"columns": "a,b"}``. With
+        ``replicas``, a number, ``hyper`` divides the columns among that many trees: the table is laid out by
+        the first, and the others are replicas.
 
         A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
         Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
@@ -245,7 +248,7 @@ class Table:
             leave_out_dates=leave_out_dates,
             own=layout_options or {},
         )
-        action = Optimize(queries, layout, options, output, convert, force)
+        action = Optimize(queries, layout, options, output, convert, force, replicas)
         report = self.perform(action, progress, cancel)
         if output is None:
             self._source.bind()

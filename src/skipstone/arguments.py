@@ -48,7 +48,8 @@ NUMBERS = {
     "sample_rows": Range(1, _MANY, whole=True, optional=True),
     # Less than two blocks cannot be rearranged.
     "blocks_worth": Range(2, _MANY),
-    # replicate
+    # optimize and replicate
+    "replicas": Range(1, 16, whole=True),
     "partition_rows": Range(1, _MANY, whole=True, optional=True),
     # auto, append and watch; the window must not begin before the first year of the calendar
     "new_blocks": Range(0, _MANY),

@@ -23,11 +23,12 @@ from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.worse import refusal
 from skipstone.layout.contract import Design
 from skipstone.layout.layouts import needs_of
+from skipstone.layout.options import LayoutOptions
 from skipstone.predicate.expr import with_columns
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.workload.predicates import LoggedFilter
 
-__all__ = ["LayoutChoice", "choose_again", "choose_layout"]
+__all__ = ["AUTO", "LayoutChoice", "choose_again", "choose_layout", "needs_queries"]
 
 AUTO = "auto"
 _SHARES = {"preparing": 2, "simulating": 2, "fitting": 1}
@@ -66,12 +67,17 @@ class LayoutChoice:
         return next((row.percent_scanned for row in self.advice.layouts if row.layout == layout), None)
 
 
+def needs_queries(layout: str, options: LayoutOptions) -> bool:
+    """Whether the layout that is asked for cannot be fitted without queries."""
+    return layout != AUTO and needs_of(layout, options.own).workload
+
+
 def choose_layout(context: Context, layout: str, request: FitRequest) -> LayoutChoice:
     """Fit and simulate the layout that is asked for, or all of them for ``auto``."""
     started, table = context.clock(), context.table
     steps = context.steps(len(request.file_indices), _SHARES)
     if layout != AUTO:
-        needed = needs_of(layout, request.options.own).workload
+        needed = needs_queries(layout, request.options)
         request = replace(request, wanted=(layout,), queries_needed=needed)
     prepared = prepare_usable(table, request, steps.step("preparing"))
     costs = gather_costs(table, request.file_indices, load_model(context.engine), request.entries)

@@ -6,15 +6,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_again, choose_layout
+from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_again, choose_layout, needs_queries
 from skipstone.actions.context import Context
+from skipstone.actions.divided_trees import check_trees, divided_trees, replicate_trees
 from skipstone.actions.lay_out import RewriteWork, rewrite_table
 from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.optimize_report import OptimizeReport
 from skipstone.actions.prepare import FitRequest
+from skipstone.arguments import checked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
-from skipstone.layout.layouts import check_options, layout_named, layout_options, needs_of
+from skipstone.layout.layouts import check_options, layout_named, layout_options
 from skipstone.layout.options import LayoutOptions
 from skipstone.spark.engine.into_delta import Conversion, Copy
 from skipstone.spark.engine.rewrite import Rewriting
@@ -36,7 +38,8 @@ class Optimize:
     Where no query tells what to lay the table out for, ``auto`` takes the layout that serves any query.
     With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
     directory of Parquet files a Delta table first. A layout by which the queries would scan more than they do
-    now is refused unless ``force`` is given.
+    now is refused unless ``force`` is given. With several ``replicas``, columns are divided among that many
+    trees: the table itself is laid out by the first, and replicas are made by the others.
     """
 
     name: ClassVar[str] = "optimize"
@@ -47,6 +50,7 @@ class Optimize:
     output: str | None = None
     convert: bool = False
     force: bool = False
+    replicas: int = 1
 
     def validate(self, context: Context) -> None:
         """Refuse an unknown layout or option, and a table or an output that cannot be written."""
@@ -55,6 +59,11 @@ class Optimize:
         else:
             layout_named(self.layout, also=(AUTO,))
             layout_options(self.layout, self.options.own)
+        checked(replicas=self.replicas)
+        if self.replicas > 1:
+            check_trees(self.layout, self.options)
+            if self.output is not None:
+                raise SkipstoneError("Replicas are made of the table itself, not of a new one (--output).")
         target = self._target(context)
         if target is not None:
             target.check()
@@ -70,12 +79,13 @@ class Optimize:
     def run(self, context: Context) -> OptimizeReport:
         """Choose, copy or convert where that is asked for, and rewrite."""
         context.table.refresh()
-        workload = logged_workload(context, self.queries, required=self._needs_queries)
+        workload = logged_workload(context, self.queries, required=needs_queries(self.layout, self.options))
         target = self._target(context)
         shares = {
             "choosing": _CHOOSING,
             "copying": 0 if target is None else _COPYING,
             "rewriting": _REWRITING,
+            "replicating": _REWRITING * (self.replicas - 1),
         }
         with context.steps(len(context.snapshot), shares) as steps:
             request = FitRequest(
@@ -92,19 +102,19 @@ class Optimize:
                     f"Nothing was written: {chosen.worse}; choose another layout (skipstone advise compares "
                     f"them), or {FORCE}."
                 )
+            trees = divided_trees(chosen, self.replicas) if self.replicas > 1 else [chosen]
             with ExitStack() as stack:
                 where = context
                 if target is not None:
                     with context.engine.watch(steps.step("copying"), "copying blocks"):
                         made = stack.enter_context(target.made())
-                    chosen = choose_again(context, chosen, request, made)
+                    trees = [choose_again(context, tree, request, made) for tree in trees]
                     where = replace(context, table=made)
-                return lay_out(where.reporting_to(steps.step("rewriting")), chosen)
-
-    @property
-    def _needs_queries(self) -> bool:
-        """Whether the layout that is asked for cannot be fitted without."""
-        return self.layout != AUTO and needs_of(self.layout, self.options.own).workload
+                done = lay_out(where.reporting_to(steps.step("rewriting")), trees[0])
+            if self.replicas == 1:
+                return done
+            others = replicate_trees(context.reopened().reporting_to(steps.step("replicating")), trees[1:])
+            return replace(done, replicas=tuple(each.replica for each in others))
 
     def _target(self, context: Context) -> Copy | Conversion | None:
         """What is to be made of the table before it is laid out; nothing is written yet."""

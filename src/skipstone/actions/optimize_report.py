@@ -31,6 +31,7 @@ class OptimizeReport(Viewed):
     rewrite_seconds: float
     version: int
     unusable: tuple[BrokenQuery, ...] = ()
+    replicas: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -50,6 +51,8 @@ class OptimizeReport(Viewed):
             )
             for name, scanned in (("before", self.percent_before), ("after", self.percent_after)):
                 shares.append((name, Share(scanned, 100, f"{scanned:.2f} %")))
+        if self.replicas:
+            notes.append(f"replicas over other columns: {', '.join(self.replicas)}")
         notes.append(f"fitted in {self.fit_seconds:.1f} s, rewritten in {self.rewrite_seconds:.1f} s")
         return View(
             f"Rewrote {count(self.rows, 'row')} of {self.root} by {self.layout}: "

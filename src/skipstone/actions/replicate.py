@@ -6,7 +6,7 @@ import uuid
 from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
-from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_layout
+from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_layout, needs_queries
 from skipstone.actions.context import Context
 from skipstone.actions.lay_out import RewriteWork, layout_record, plan_of
 from skipstone.actions.logged_workload import logged_workload
@@ -29,7 +29,7 @@ from skipstone.spark.engine.draw_sample import count_rows
 from skipstone.view import Cell, View, Viewed, count, megabytes
 from skipstone.workload.queries import BrokenQuery, Workload
 
-__all__ = ["Replicate", "ReplicateReport", "check_replicable"]
+__all__ = ["Replicate", "ReplicateReport", "check_replicable", "make_replica"]
 
 _SHARES = {"choosing": 5, "copying": 8}
 
@@ -104,50 +104,59 @@ class Replicate:
     def run(self, context: Context) -> ReplicateReport:
         """Choose a layout, and copy the rows partition by partition."""
         context.table.refresh()
-        workload, table = logged_workload(context, self.queries), context.table
+        table = context.table
+        needed = needs_queries(self.layout, self.options)
+        workload = logged_workload(context, self.queries, required=needed)
         with context.steps(len(context.snapshot), _SHARES) as steps:
             rows = count_rows(table, table.file_indices)
             parts = max(1, round(rows / (self.partition_rows or MOST_ROWS)))
             wanted = self.options.block_rows or default_block_rows(table.files.bytes, rows)
             # Each partition has all blocks of the design, which is therefore fitted to fewer of them.
             options = replace(self.options, block_rows=wanted * parts)
-            request = FitRequest(table.file_indices, workload.entries, workload.unusable, options)
+            request = FitRequest(
+                table.file_indices,
+                workload.entries,
+                workload.unusable,
+                options,
+                queries_needed=self.queries is not None and not workload.entries,
+            )
             chosen = choose_layout(context.reporting_to(steps.step("choosing")), self.layout, request)
             if chosen.design is None:
                 reason = "no layout would let the queries of the log skip more than the current layout"
                 return _report(replace(chosen, layout=CURRENT_LAYOUT), reason)
             copying = context.reporting_to(steps.step("copying"))
-            return self._copied(copying, chosen, rows / parts, wanted)
+            return make_replica(copying, chosen, rows / parts, wanted)
 
-    def _copied(
-        self, context: Context, chosen: LayoutChoice, part_rows: float, block_rows: int
-    ) -> ReplicateReport:
-        assert chosen.design is not None
-        started, table = context.clock(), context.table
-        work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
-        replica, total = uuid.uuid4().hex[:12], chosen.prepared.total_rows
-        plan = plan_of(table, work, replica, started.isoformat())
-        record = layout_record(work, plan, context.snapshot.version)
-        parameters = {**record.parameters, PARTITION_ROWS: part_rows}
-        record = replace(record, block_rows=block_rows, parameters=parameters)
-        save_layout(table.store, record)
-        groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
-        made = []
-        steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
-        for number, group in enumerate(groups):
-            share = context.snapshot.bytes_of(group) / max(table.files.bytes, 1)
-            part = whole_partition(plan.of(group), total * share, block_rows)
-            made.append(make_partition(context, part, steps.step(str(number))))
-        table.refresh()
-        return replace(
-            _report(chosen, chosen.design.note),
-            replica=replica,
-            partitions=len(made),
-            files=sum(len(part.files) for part in made),
-            bytes=sum(part.files.bytes for part in made),
-            rows=sum(part.rows for part in made),
-            copy_seconds=(context.clock() - started).total_seconds(),
-        )
+
+def make_replica(
+    context: Context, chosen: LayoutChoice, part_rows: float, block_rows: int
+) -> ReplicateReport:
+    """Copy all rows by the chosen design, in horizontal partitions of about so many rows."""
+    assert chosen.design is not None
+    started, table = context.clock(), context.table
+    work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
+    replica, total = uuid.uuid4().hex[:12], chosen.prepared.total_rows
+    plan = plan_of(table, work, replica, started.isoformat())
+    record = layout_record(work, plan, context.snapshot.version)
+    parameters = {**record.parameters, PARTITION_ROWS: part_rows}
+    save_layout(table.store, replace(record, block_rows=block_rows, parameters=parameters))
+    groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
+    made = []
+    steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
+    for number, group in enumerate(groups):
+        share = context.snapshot.bytes_of(group) / max(table.files.bytes, 1)
+        part = whole_partition(plan.of(group), total * share, block_rows)
+        made.append(make_partition(context, part, steps.step(str(number))))
+    table.refresh()
+    return replace(
+        _report(chosen, chosen.design.note),
+        replica=replica,
+        partitions=len(made),
+        files=sum(len(part.files) for part in made),
+        bytes=sum(part.files.bytes for part in made),
+        rows=sum(part.rows for part in made),
+        copy_seconds=(context.clock() - started).total_seconds(),
+    )
 
 
 def check_replicable(context: Context) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from skipstone.arguments import bounds_of
 from skipstone.cli.completion import complete_curve, complete_layout_or_auto
 from skipstone.cli.layout_options import Balance, BlockOptions, Keys, given_options
 from skipstone.cli.output import print_json
@@ -46,6 +47,13 @@ class OptimizeOptions:
     force: Annotated[
         bool, typer.Option("--force", help="Apply the layout even if queries scan more than they do now.")
     ] = False
+    replicas: Annotated[
+        int,
+        typer.Option(
+            **bounds_of("replicas"),
+            help="So many copies by hyper, the table included, each over its own share of the columns.",
+        ),
+    ] = 1
     new_only: Annotated[
         bool, typer.Option("--new-only", help="Only files that no layout covers yet, by the newest layout.")
     ] = False
@@ -70,6 +78,7 @@ def run(
                 progress=report,
                 layout_options=given_options(curve=options.curve, balance=options.balance, keys=options.keys),
                 force=options.force,
+                replicas=options.replicas,
             )
     warn_of_unused(log.queries, optimized.unusable)
     if shared.as_json:

@@ -9,7 +9,7 @@ import typer
 
 from skipstone.arguments import bounds_of
 from skipstone.cli.completion import complete_layout_or_auto
-from skipstone.cli.layout_options import BlockOptions
+from skipstone.cli.layout_options import Balance, BlockOptions, Keys, given_options
 from skipstone.cli.output import print_json
 from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, warn_of_unused
@@ -26,6 +26,8 @@ class ReplicaOptions:
         str,
         typer.Option(help="A layout, or auto for the best of them.", autocompletion=complete_layout_or_auto),
     ] = "auto"
+    balance: Balance = None
+    keys: Keys = None
     partition_rows: Annotated[
         int | None,
         typer.Option(
@@ -47,6 +49,7 @@ def run(
             options.layout,
             **asdict(blocks),
             partition_rows=options.partition_rows,
+            layout_options=given_options(balance=options.balance, keys=options.keys),
             progress=report,
         )
     warn_of_unused(log.queries, made.unusable)
