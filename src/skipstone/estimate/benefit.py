@@ -119,6 +119,8 @@ def scanned_by_bounds(numbers: Numbers, sample: Sample, known: WorkloadView, vie
 def _corrected(
     numbers: Numbers, sample: Sample, view: WorkloadView, blocks: Callable[[Numbers, Sample], BlockSet]
 ) -> Scanned:
+    if not view.filters:
+        return Scanned(np.zeros(0), np.zeros(0))
     found = _read(view.filters, blocks(numbers, sample))
     share = found.share / max(len(sample), 1)
     if sample.scale <= 1.0 or len(sample) <= 1:
