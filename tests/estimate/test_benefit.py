@@ -137,6 +137,13 @@ def test_a_sample_of_everything_needs_no_correction(everything: Case) -> None:
     np.testing.assert_array_equal(found.share, exact.scanned)
 
 
+def test_without_queries_nothing_is_scanned_also_in_a_sample_that_would_be_corrected() -> None:
+    values = {Column(("x",), LONG): pa.array(range(10))}
+    sample = Sample(np.zeros((10, 0), np.bool_), values, scale=4.0)
+    found = scanned_blocks(np.zeros(10, np.int32), sample, workload_view([]), ())
+    assert (len(found.share), len(found.blocks)) == (0, 0)
+
+
 def test_bytes_are_those_of_the_columns_that_each_query_reads() -> None:
     a, b = equals(NUMBERS[0], 1), equals(NUMBERS[1], 2)
     entries = [

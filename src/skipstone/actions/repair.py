@@ -12,6 +12,7 @@ refreshed.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
@@ -38,6 +39,7 @@ from skipstone.view import Cell, View, Viewed, count
 
 __all__ = ["Damage", "Repair", "RepairReport"]
 
+LOG = logging.getLogger("skipstone")
 BASE = "base"
 _SHARES = {"checking": 3, "rebuilding": 4, "refreshing": 3}
 
@@ -241,17 +243,27 @@ def _after(context: Context, damages: list[Damage], rebuilt: set[str]) -> list[D
     wanted = dict.fromkeys(
         (*context.table.replicas.ids(), *(damage.copy for damage in damages if damage.copy != BASE))
     )
-    refresh_replicas(context, tuple(wanted))
-    if all(damage.partition in rebuilt for damage in damages if damage.copy == BASE):
-        forget_damage(
-            context.store, [f"{each.copy}.{each.partition}" for each in damages if each.copy != BASE]
-        )
-        context.table.refresh()
-    replicas = set(context.table.replicas.ids())
-    return [
+    failed = {replica for replica in wanted if not _refreshed(context, replica)}
+    repaired = [
         replace(
             damage,
-            repaired=damage.partition in rebuilt if damage.copy == BASE else damage.copy in replicas,
+            repaired=damage.partition in rebuilt if damage.copy == BASE else damage.copy not in failed,
         )
         for damage in damages
     ]
+    if all(damage.repaired for damage in repaired):
+        copies = [damage for damage in repaired if damage.copy != BASE]
+        forget_damage(context.store, [f"{each.copy}.{each.partition}" for each in copies])
+        context.table.refresh()
+    return repaired
+
+
+def _refreshed(context: Context, replica: str) -> bool:
+    """Copy what the replica lacks, unless that cannot be read anywhere."""
+    try:
+        refresh_replicas(context, (replica,))
+    except SkipstoneError as problem:
+        context.cancel.check()
+        LOG.warning("Replica %s was not rebuilt: %s", replica, problem)
+        return False
+    return True
