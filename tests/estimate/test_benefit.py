@@ -138,7 +138,7 @@ def test_a_sample_of_everything_needs_no_correction(everything: Case) -> None:
 
 
 def test_without_queries_nothing_is_scanned_also_in_a_sample_that_would_be_corrected() -> None:
-    values = {Column(("x",), LONG): pa.array(range(10))}
+    values: dict[Expr, pa.Array] = {Column(("x",), LONG): pa.array(range(10))}
     sample = Sample(np.zeros((10, 0), np.bool_), values, scale=4.0)
     found = scanned_blocks(np.zeros(10, np.int32), sample, workload_view([]), ())
     assert (len(found.share), len(found.blocks)) == (0, 0)
