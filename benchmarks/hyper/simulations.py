@@ -1,4 +1,4 @@
-"""Trees fitted on a sample and judged on all rows, without Spark: robustness, and what ranges scan.
+"""Trees fitted on a sample and judged on more rows, without Spark: robustness, and what ranges scan.
 
 Z-order and Hilbert are over all 16 attributes here, which no real grid has cells for: rows are put in the
 order of the curve over their quantiles and cut into blocks of equal size.
@@ -58,7 +58,7 @@ def measure_robustness(sample: Sample, sizes: Sequence[int], clock: Clock) -> Pi
 
 
 def simulate_layouts(sample: Sample, rows: Sample, ranges: Sequence[Range], blocks: int) -> Piece:
-    """What the ranges scan of all rows, by attribute, under each layout."""
+    """What the ranges scan, by attribute, under each layout."""
     found: Piece = {}
     total = len(rows)
     found["as generated"] = _scanned((np.arange(total) * blocks // total).astype(np.int32), rows, ranges)
