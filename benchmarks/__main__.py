@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import benchmarks.benefit.run as benefit_benchmark
+import benchmarks.hyper.run as hyper_benchmark
 import benchmarks.log.run as log_benchmark
 import benchmarks.replay.run as replay_benchmark
 import benchmarks.skip.run as skip_benchmark
@@ -118,6 +119,21 @@ def tpch(
     """Layouts on denormalised TPC-H."""
     options = tpch_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
     _show(lambda report: tpch_benchmark.run(options, output, report), as_json)
+
+
+@app.command()
+def hyper(
+    sf: Scale = 1.0,
+    only: Only = None,
+    blocks: Blocks = 1_000,
+    data: Data = None,
+    again: Again = False,
+    output: Output = RESULTS,
+    as_json: AsJson = False,
+) -> None:
+    """Hyper-partitioning of TPC-H's lineitem."""
+    options = hyper_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
+    _show(lambda report: hyper_benchmark.run(options, output, report), as_json)
 
 
 with_spark_options(app)

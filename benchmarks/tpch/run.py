@@ -19,7 +19,7 @@ from benchmarks.tpch.steps import MORE_STEPS, STEPS, Bench
 from skipstone.errors import SkipstoneError
 from skipstone.progress import Progress
 
-__all__ = ["DATA", "Options", "run"]
+__all__ = ["DATA", "Options", "data_directory", "run"]
 
 DATA = "SKIPSTONE_BENCH_DATA"
 _BLOCKS = 1_000
@@ -56,7 +56,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     unknown = [step for step in options.only if step not in (*STEPS, *MORE_STEPS)]
     if unknown:
         raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(STEPS)}.")
-    home = _data_directory(options.data)
+    home = data_directory(options.data)
     pieces = Pieces(home / f"sf{options.sf:g}" / f"pieces-{options.blocks}", options.again)
     bench = Bench(options.sf, options.blocks, home, pieces, progress)
     for step in options.only or STEPS:
@@ -71,7 +71,8 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     return write(options.name(), figures(measured, options.command(), memory), details, output)
 
 
-def _data_directory(given: str | None) -> Path:
+def data_directory(given: str | None) -> Path:
+    """Where generated tables and measured pieces are kept."""
     chosen = given or os.environ.get(DATA)
     if chosen:
         return Path(chosen)

@@ -156,3 +156,32 @@ def test_a_table_is_called_by_a_name_of_several_parts(cli: Cli, indexed: Path, t
     assert replayed["same_result"]
     assert 0 < replayed["files_read"] < replayed["files_total"]
     assert cli.json("analyze", source, "--queries", queries)["predicates"]
+
+
+def test_a_table_without_a_log_is_laid_out_for_any_query(cli: Cli, orders: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    advice = cli.json("advise", orders, "--block-rows", 20, "--balance", "worst")
+    assert (advice["best"], advice["queries"], advice["percent_needed"]) == ("hyper", 0, None)
+    done = cli(
+        "optimize",
+        orders,
+        "--layout",
+        "hyper",
+        "--balance",
+        "worst",
+        "--keys",
+        "k",
+        "--block-rows",
+        20,
+        "--output",
+        copy,
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "by hyper: " in done.stdout
+    assert "no query with a usable filter tells what to lay the table out for" in done.stdout
+    assert "allocation" in done.stdout
+    assert cli.json("optimize", copy, "--block-rows", 40)["layout"] == "hyper"
+    assert "There is no balance fair" in cli.error("optimize", copy, "--layout", "hyper", "--balance", "fair")
+    assert "balance is for the layout hyper" in cli.error(
+        "optimize", copy, "--layout", "sop", "--balance", "worst"
+    )

@@ -298,3 +298,12 @@ def test_least_allocated_is_several_times_as_robust_as_a_kd_tree() -> None:
     assert isinstance(fair, float)
     assert isinstance(cyclic, float)
     assert fair >= 4 * cyclic
+
+
+def test_among_equals_columns_with_few_values_are_cut_first_while_they_can_be() -> None:
+    rows = 4_096
+    columns = {column(f"c{number}"): RNG.permutation(rows) for number in range(6)}
+    columns[column("flag")] = np.arange(rows) % 2
+    design = fit(view_of(columns, 64))
+    assert discriminators(tree_of(design))[0] == ["flag"]
+    assert design.parameters["allocation"]["flag"] == 2.0  # type: ignore[index]

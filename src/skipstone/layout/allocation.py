@@ -17,7 +17,7 @@ Allocation(2, 1.5, 1.5, 1)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,12 @@ WAYS = 2
 class Allocation:
     """The allocations of all attributes while a tree grows."""
 
-    __slots__ = ("shares",)
+    __slots__ = ("_values", "shares")
 
-    def __init__(self, attributes: int) -> None:
-        """Nothing is allocated yet."""
+    def __init__(self, attributes: int, values: Sequence[int] = ()) -> None:
+        """Nothing is allocated yet; ``values`` are how many values each attribute has."""
         self.shares: npt.NDArray[np.float64] = np.zeros(attributes)
+        self._values = np.array(values or np.zeros(attributes), np.int64)
 
     def __repr__(self) -> str:
         return f"Allocation({', '.join(f'{share:g}' for share in self.shares)})"
@@ -51,9 +52,12 @@ class Allocation:
         return self
 
     def least_first(self) -> list[int]:
-        """The attributes, the least-allocated first; among equals the order of the table's columns."""
+        """The attributes, the least-allocated first; among equals those with few values, then by number.
+
+        An attribute with few values can be cut only near the root, where nodes still have several of them.
+        """
         # Shares are sums of fractions, in another order for each attribute; rounding makes equals equal.
-        order: list[int] = np.argsort(self.shares.round(9), kind="stable").tolist()
+        order: list[int] = np.lexsort((self._values, self.shares.round(9))).tolist()
         return order
 
 

@@ -93,9 +93,10 @@ class _Growing:
 
 def grow_tree(attributes: tuple[Attribute, ...], blocks: int, discriminator: Discriminator) -> GrownTree:
     """Cut the rows of the attributes into about so many blocks, and never into more than there are rows."""
-    allocation = Allocation(len(attributes))
     rows = np.arange(len(attributes[0].codes), dtype=np.int64)
     wanted = max(1, min(blocks, len(rows)))
+    # From as many values as blocks on, more make no difference.
+    allocation = Allocation(len(attributes), [min(len(each.values), wanted) for each in attributes])
     root = _Growing(OpenNode(rows, wanted, 1))
     waiting = deque([root])
     while waiting:

@@ -1,0 +1,124 @@
+"""Runs the benchmark of hyper-partitioning: the figures of chapter 6 of its thesis, on TPC-H's lineitem.
+
+``simulate`` needs no Spark: trees are fitted on a sample of 300,000 rows and judged on 1.5 million. ``files``
+lays real tables out and replays the ranges on them. Every measured piece is kept, so a run continues where
+the last one ended.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import skipstone
+from benchmarks.figures import RESULTS, Figure, write
+from benchmarks.hyper.files import Tables
+from benchmarks.hyper.lineitem import Range, lineitem_file, ranges_of, read_rows, sampled
+from benchmarks.hyper.plots import draw_all
+from benchmarks.hyper.report import figures
+from benchmarks.hyper.simulations import BALANCES, measure_robustness, simulate_layouts, simulate_replicas
+from benchmarks.pieces import Pieces
+from benchmarks.tpch.run import data_directory
+from skipstone.errors import SkipstoneError
+from skipstone.layout.options import SAMPLE_ROWS
+from skipstone.layout.sample import Sample
+from skipstone.progress import Progress
+
+__all__ = ["STEPS", "Options", "run"]
+
+STEPS = ("simulate", "files")
+_BLOCKS = 1_000
+_MOST_JUDGED = 1_500_000
+_SIZES = (0.064, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Numbers of blocks, as parts of what is asked for: tables of other sizes with blocks as large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The scale factor, the steps (all by default), and about how many blocks tables get.
+
+    ``data`` and ``again`` are as for the TPC-H benchmark.
+    """
+
+    sf: float = 1.0
+    only: tuple[str, ...] = ()
+    blocks: int = _BLOCKS
+    data: str | None = None
+    again: bool = False
+
+    def name(self) -> str:
+        """What the results are called."""
+        whole = "hyper" if (self.sf, self.blocks) == (1, _BLOCKS) else f"hyper-sf{self.sf:g}-{self.blocks}"
+        return "-".join((whole, *self.only))
+
+    def command(self) -> str:
+        """The command that measures this."""
+        blocks = [f"--blocks {self.blocks}"] if self.blocks != _BLOCKS else []
+        steps = [f"--only {step}" for step in self.only]
+        return " ".join(("python -m benchmarks hyper", f"--sf {self.sf:g}", *blocks, *steps))
+
+
+def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
+    """Run the steps, and write the figures and plots of what they are about."""
+    unknown = [step for step in options.only if step not in STEPS]
+    if unknown:
+        raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(STEPS)}.")
+    home = data_directory(options.data) / f"hyper-sf{options.sf:g}"
+    pieces = Pieces(home / f"pieces-{options.blocks}", options.again)
+    bench = _Bench(options, home, pieces, progress)
+    for step in options.only or STEPS:
+        bench.simulate() if step == "simulate" else bench.files()
+    measured = pieces.asked_for() if options.only else pieces.all()
+    draw_all(measured, options.name(), output)
+    return write(options.name(), figures(measured, options.command()), measured, output)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    options: Options
+    home: Path
+    pieces: Pieces
+    progress: Progress | None
+
+    @cached_property
+    def source(self) -> Path:
+        return lineitem_file(self.options.sf, self.home)
+
+    @cached_property
+    def rows(self) -> Sample:
+        return sampled(read_rows(self.source), _MOST_JUDGED, seed=1)
+
+    @cached_property
+    def sample(self) -> Sample:
+        return sampled(dict(self.rows.columns), SAMPLE_ROWS)
+
+    @cached_property
+    def ranges(self) -> tuple[Range, ...]:
+        return ranges_of(self.sample)
+
+    def simulate(self) -> None:
+        sizes = [max(2, round(part * self.options.blocks)) for part in _SIZES]
+        self._say("building trees", 0)
+        self.pieces.measure("robustness", lambda: measure_robustness(self.sample, sizes, time.perf_counter))
+        blocks = self.options.blocks
+        self._say("simulating layouts", 1)
+        self.pieces.measure("simulate", lambda: simulate_layouts(self.sample, self.rows, self.ranges, blocks))
+        self._say("simulating replicas", 2)
+        self.pieces.measure(
+            "replicas", lambda: simulate_replicas(self.sample, self.rows, self.ranges, blocks)
+        )
+
+    def files(self) -> None:
+        spark = skipstone.session(app_name="skipstone-bench")
+        tables = Tables(spark, self.home, self.source, self.options.blocks, time.perf_counter)
+        plain = self.pieces.measure("plain", tables.plain)
+        self.pieces.measure("scan-plain", lambda: tables.scanned("plain-delta", self.ranges, self.progress))
+        for name in BALANCES:
+            self.pieces.measure(f"table-{name}", partial(tables.laid_out, name, plain["rows"]))
+            self.pieces.measure(f"scan-{name}", partial(tables.scanned, name, self.ranges, self.progress))
+
+    def _say(self, what: str, done: int) -> None:
+        if self.progress is not None:
+            self.progress(what, done, 3)
