@@ -28,10 +28,10 @@ from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
 from skipstone.pruning.reasons import PruneResult
 from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.running import require_running
 
 __all__ = ["Question", "QuestionJson", "Runtime", "runtime_of"]

@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Expr
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.runtime import Runtime
+from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.querylog.log_settings import LogSettings
