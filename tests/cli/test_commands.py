@@ -138,7 +138,7 @@ def test_a_calibration_measures_rewrites_and_scans_and_is_used_from_then_on(
     monkeypatch.setattr(calibrate, "_WARM_UP", (few(1, 2, 2),))
     varied = (few(1, 0, 0), few(4, 0, 0), few(1, 2, 0), few(1, 4, 0), few(1, 0, 4))
     monkeypatch.setattr(calibrate, "_VARIED", varied)
-    found = cli.json("calibrate", "--rows", 4_000)
+    found = cli.json("calibrate", "--rows", 10_000)
     rewrites = [each["terms"] for each in found["observations"] if each["kind"] == "rewrite"]
     assert (len(rewrites), len(found["observations"])) == (7, 19)
     (_, *wide), (_, *narrow) = rewrites[0], rewrites[-1]
