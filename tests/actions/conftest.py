@@ -24,10 +24,13 @@ PATIENT = Policy(block_rows=600, layouts=("qdtree",), new_blocks=1e9, drift_quer
 """Nothing is ever enough to be estimated."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _plain_plans(spark: SparkSession) -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _plain_plans(request: pytest.FixtureRequest) -> Iterator[None]:
     """Plans that do not adapt take fewer jobs; those that do are in tests/spark."""
-    with settings_of(spark, {"spark.sql.adaptive.enabled": "false"}):
+    if "spark" not in request.fixturenames:
+        yield
+        return
+    with settings_of(request.getfixturevalue("spark"), {"spark.sql.adaptive.enabled": "false"}):
         yield
 
 

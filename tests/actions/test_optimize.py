@@ -68,7 +68,7 @@ def test_a_rewrite_lists_the_table_once_and_survives_an_append_meanwhile(
     assert len(opened(table).files) == report.files_after + 1
 
 
-def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, log: Workload) -> None:
+def test_the_best_layout_scans_less_than_the_current_layout(shipments: Make, log: Workload) -> None:
     table = shipments(rows=ROWS)
     advice = table.advise(log, block_rows=BLOCK_ROWS)
     shares = {row.layout: row.percent_scanned or 0.0 for row in advice.layouts}
@@ -76,12 +76,12 @@ def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, l
     assert (advice.percent_needed or 0.0) <= shares[advice.best]
     assert shares[advice.best] < shares[CURRENT_LAYOUT]
     assert shares[advice.best] < 30
-    (lies,) = (row for row in advice.layouts if row.layout == CURRENT_LAYOUT)
+    (current,) = (row for row in advice.layouts if row.layout == CURRENT_LAYOUT)
     best = next(row for row in advice.layouts if row.layout == advice.best)
     assert best.bytes_saved is not None
-    assert lies.bytes_scanned is not None
+    assert current.bytes_scanned is not None
     assert best.bytes_scanned is not None
-    assert best.bytes_saved == pytest.approx(lies.bytes_scanned - best.bytes_scanned)
+    assert best.bytes_saved == pytest.approx(current.bytes_scanned - best.bytes_scanned)
     assert best.bytes_saved > 0
     size = opened(table).files.sizes.sum()
     assert best.rewrite_bytes_read == best.rewrite_bytes_written == size
