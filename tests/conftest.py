@@ -12,6 +12,15 @@ from tests.templates import Templates
 
 import skipstone
 
+# What Delta writes and checks only to find mistakes of its own; a third of what a small commit costs.
+LIGHT_DELTA = {
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+    "spark.databricks.delta.incrementalCommit.verify": "false",
+    "spark.databricks.delta.allFilesInCrc.enabled": "false",
+    "spark.databricks.delta.allFilesInCrc.verificationMode.enabled": "false",
+    # Every task of so wide a plan as that of a log generates its code anew, and these tables have few files.
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
 LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
 ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
@@ -36,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         master="local[2]",
         config={
             "spark.sql.shuffle.partitions": "2",
-            "spark.databricks.delta.snapshotPartitions": "2",
+            **LIGHT_DELTA,
             "spark.sql.session.timeZone": "UTC",
             # VACUUM and CONVERT list files with so many tasks.
             "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",

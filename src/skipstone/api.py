@@ -96,7 +96,7 @@ class Table:
         return f"<Table {self.source if self.name is None else f'{self.name}={self.source}'}>"
 
     def _repr_html_(self) -> str:
-        """What is known about the table now; a notebook shows it even if that cannot be told."""
+        """What is known about the table now; a notebook shows it even if that is an error."""
         try:
             return self.status().view().html()
         # Whatever fails, a notebook must still be able to show the object.

@@ -2,10 +2,10 @@
 
 >>> cancel = Cancel()
 >>> cancel.check()
->>> told = []
->>> remove = cancel.when_requested(lambda: told.append("stop"))
+>>> calls = []
+>>> remove = cancel.when_requested(lambda: calls.append("stop"))
 >>> cancel.request()
->>> told, cancel.requested
+>>> calls, cancel.requested
 (['stop'], True)
 >>> cancel.check()
 Traceback (most recent call last):

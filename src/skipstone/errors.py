@@ -33,4 +33,4 @@ class CancelledError(SkipstoneError):
 
 
 class UnknownOutcomeError(SkipstoneError):
-    """Something failed, and whether it was done all the same cannot be told; the user must look."""
+    """Something failed, and whether it took effect is unknown; the user must check."""

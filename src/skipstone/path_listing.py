@@ -1,4 +1,4 @@
-"""What lies at a path, told before Spark is asked to read it as a table.
+"""What is at a path, checked before Spark is asked to read it as a table.
 
 Spark's own messages about a path without Parquet files speak of schemas and options. Here the path is listed
 once, through the Hadoop file system API, and what was found there is named.

@@ -1,7 +1,7 @@
 """How far an action is: one count that only grows, whatever the action does inside.
 
 An action knows its steps before it begins and about what share of the work each is. It announces them, and
-what a step tells of itself is mapped to the action as a whole. So whoever shows it needs one bar, whose unit
+what a step reports is mapped to the action as a whole. So whoever shows it needs one bar, whose unit
 is that of the action: the blocks of the table, or the queries of a replay. Steps may have steps of their own.
 
 >>> steps = Steps(lambda what, done, total: print(what, done, total), 8, {"read": 1, "write": 3})
@@ -57,7 +57,7 @@ class Steps:
         self._lock = threading.Lock()
 
     def step(self, name: str) -> Progress | None:
-        """Begin a step: what is returned is told of the step alone. None if nobody wants to know.
+        """Begin a step and return what receives its progress, that of the step alone; None if nobody asked.
 
         Raises if somebody has asked for an end.
         """
@@ -65,14 +65,14 @@ class Steps:
             self._cancel.check()
         start, end = self._spans[name]
 
-        def tell(what: str, done: int, total: int) -> None:
+        def report(what: str, done: int, total: int) -> None:
             share = min(max(done / total, 0.0), 1.0) if total else 1.0
-            self._tell(what, start + (end - start) * share)
+            self._report(what, start + (end - start) * share)
 
-        return None if self._progress is None else tell
+        return None if self._progress is None else report
 
     def begin(self, name: str, what: str) -> None:
-        """Begin a step that tells no more of itself than ``what`` it is.
+        """Begin a step that reports nothing but ``what`` it is.
 
         Raises if somebody has asked for an end.
         """
@@ -84,10 +84,10 @@ class Steps:
 
     def __exit__(self, failure: object, *_: object) -> None:
         if failure is None and self._done >= 0:
-            self._tell(self._what, 1.0)
+            self._report(self._what, 1.0)
 
-    def _tell(self, what: str, share: float) -> None:
-        # Told by the action itself and by the thread that watches its Spark jobs.
+    def _report(self, what: str, share: float) -> None:
+        # Called by the action itself and by the thread that watches its Spark jobs.
         with self._lock:
             done = max(self._done, min(int(share * self._total + 1e-9), self._total), 0)
             if (what, done) != (self._what, self._done) and self._progress is not None:

@@ -12,7 +12,7 @@ _WIDTH = 110
 
 
 def text_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], more: int = 0) -> str:
-    """A table with aligned columns; ``more`` tells how many rows are not shown.
+    """A table with aligned columns; ``more`` is how many rows are not shown.
 
     >>> print(text_table("Ages", ("name", "age"), [("Ada", "36")], 2))
     Ages

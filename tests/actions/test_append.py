@@ -196,7 +196,7 @@ def test_rows_are_appended_whatever_has_become_of_their_layout(
     assert table.frame().count() == ROWS + MORE
 
 
-def test_rows_that_lack_a_column_that_the_layout_goes_by_are_appended_as_they_come(
+def test_rows_that_lack_a_column_that_the_layout_goes_by_are_appended_without_it(
     spark: SparkSession, laid_out: skipstone.Table
 ) -> None:
     for change in ("SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", "DROP COLUMN k"):

@@ -234,7 +234,7 @@ def test_what_is_no_policy_is_refused(asked: skipstone.Table) -> None:
         asked.perform(Auto(policy={"margin": 2}))  # type: ignore[arg-type]
 
 
-def test_queries_about_a_column_that_was_dropped_are_left_out_and_told(
+def test_queries_about_a_column_that_was_dropped_are_left_out_and_reported(
     spark: SparkSession, laid_out: skipstone.Table, caplog: pytest.LogCaptureFixture
 ) -> None:
     table, source = laid_out, f"shipments={laid_out.source}"
@@ -256,7 +256,7 @@ def test_queries_about_a_column_that_was_dropped_are_left_out_and_told(
             f"2 of 4 entries in the query log of {opened(table).root} are left out, for they filter by "
             "columns that the table no longer has (mode, nested.b)."
         )
-    ], "it is told once"
+    ], "it is logged once"
     assert "mode" not in str(table.analyze().report)
     assert len(table.log()) == 4, "the log itself is as it was"
 

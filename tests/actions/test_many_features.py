@@ -20,7 +20,7 @@ from skipstone.workload.queries import Query, Workload
 from skipstone.workload.selection import MOST_SOP
 
 Make = Callable[[], skipstone.Table]
-ROWS = 2_400
+ROWS, BLOCK_ROWS = 600, 75
 KINDS = 200
 
 
@@ -44,18 +44,8 @@ def holds(kind: int) -> str:
 
 
 # A machine word has 64 bits, and selforg places rows by at most 64 features.
-@pytest.mark.parametrize(
-    ("layout", "features"),
-    [
-        ("sop", 64),
-        ("sop", 65),
-        ("sop", 200),
-        ("selforg", 64),
-        ("selforg", 65),
-        ("qdtree", 65),
-        ("qdtree", 200),
-    ],
-)
+@pytest.mark.parametrize("features", [63, 64, 65, 128, 200])
+@pytest.mark.parametrize("layout", ["sop", "selforg", "qdtree"])
 def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
     notes: skipstone.Table, layout: str, features: int
 ) -> None:
@@ -63,9 +53,9 @@ def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
     # Rows are placed by selforg only by what one in a hundred queries asks, so of many not all can be alike.
     mined = MOST_SOP if layout == "selforg" and features > 100 else features
     log = about(features, mined)
-    report = notes.optimize(log, layout, block_rows=60, num_features=features)
+    report = notes.optimize(log, layout, block_rows=BLOCK_ROWS, num_features=features)
     assert hash_of(notes.frame()) == before
-    assert report.files_after > 10
+    assert report.files_after > 5
     assert (
         placing_features(notes, report.layout_id)
         == {
@@ -78,11 +68,9 @@ def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
     assert bits.shape == truth.shape == (report.files_after, mined)
     assert (bits == truth).all()
     assert 0 < bits.mean() < 1
-    kinds = sorted({62, mined - 1})
-    replayed = notes.replay(Workload(tuple(log.queries[kind] for kind in kinds)))
-    for query in replayed.queries:
-        assert query.same_result
-        assert 0 < query.files_read < query.files_total
+    (query,) = notes.replay(Workload((log.queries[mined - 1],))).queries
+    assert query.same_result
+    assert 0 < query.files_read < query.files_total
 
 
 def record_of(table: skipstone.Table, layout_id: str) -> LayoutRecord:

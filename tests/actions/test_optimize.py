@@ -27,7 +27,7 @@ from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 
 Make = Callable[..., skipstone.Table]
-ROWS = 3_000
+ROWS, BLOCK_ROWS = 1_500, 100
 LOG = Workload(tuple(Query(f"SELECT count(*) FROM t WHERE k < {most}") for most in (50, 100, 150)))
 
 
@@ -35,12 +35,13 @@ LOG = Workload(tuple(Query(f"SELECT count(*) FROM t WHERE k < {most}") for most 
 def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, layout: str) -> None:
     table = shipments(rows=ROWS)
     before = hash_of(table.frame())
-    report = table.optimize(log, layout, block_rows=150)
+    report = table.optimize(log, layout, block_rows=BLOCK_ROWS)
     assert hash_of(table.frame()) == before
     assert report.layout_id
-    assert 8 <= report.files_after <= 60
+    assert 8 <= report.files_after <= 30
     assert table.status().files_indexed == report.files_after
-    replayed = table.replay(Workload(log.queries[:6:2]))
+    replayed = table.replay(Workload(log.queries[::4]))
+    assert len(replayed.queries) == 2, "one of each kind"
     assert all(query.same_result for query in replayed.queries)
     assert all(query.files_read > 0 for query in replayed.queries)
     assert sum(query.files_read for query in replayed.queries) < sum(
@@ -67,20 +68,20 @@ def test_a_rewrite_lists_the_table_once_and_survives_an_append_meanwhile(
     assert len(opened(table).files) == report.files_after + 1
 
 
-def test_the_best_layout_scans_less_than_the_table_as_it_lies(shipments: Make, log: Workload) -> None:
+def test_the_best_layout_scans_less_than_the_current_layout(shipments: Make, log: Workload) -> None:
     table = shipments(rows=ROWS)
-    advice = table.advise(log, block_rows=150)
+    advice = table.advise(log, block_rows=BLOCK_ROWS)
     shares = {row.layout: row.percent_scanned or 0.0 for row in advice.layouts}
     assert set(shares) == {CURRENT_LAYOUT, *LAYOUTS}
     assert (advice.percent_needed or 0.0) <= shares[advice.best]
     assert shares[advice.best] < shares[CURRENT_LAYOUT]
     assert shares[advice.best] < 30
-    (lies,) = (row for row in advice.layouts if row.layout == CURRENT_LAYOUT)
+    (current,) = (row for row in advice.layouts if row.layout == CURRENT_LAYOUT)
     best = next(row for row in advice.layouts if row.layout == advice.best)
     assert best.bytes_saved is not None
-    assert lies.bytes_scanned is not None
+    assert current.bytes_scanned is not None
     assert best.bytes_scanned is not None
-    assert best.bytes_saved == pytest.approx(lies.bytes_scanned - best.bytes_scanned)
+    assert best.bytes_saved == pytest.approx(current.bytes_scanned - best.bytes_scanned)
     assert best.bytes_saved > 0
     size = opened(table).files.sizes.sum()
     assert best.rewrite_bytes_read == best.rewrite_bytes_written == size
@@ -95,7 +96,7 @@ def test_a_large_vector_is_split_however_few_values_it_is_spread_along(shipments
     often, once = (f"SELECT count(*) FROM shipments WHERE {what}" for what in ("k < 50", "mode = 'AIR'"))
     report = table.optimize(Workload((Query(often, count=20), Query(once))), "sop", 50, num_features=1)
     sizes = [row["count"] for row in table.frame().groupBy(F.input_file_name()).count().collect()]
-    assert len(sizes) == report.files_after > 40
+    assert len(sizes) == report.files_after > 20
     assert max(sizes) < 2 * 2 * 50
     scanned = table.replay(Workload((Query(once),))).queries[0]
     assert scanned.same_result
@@ -105,7 +106,7 @@ def test_a_large_vector_is_split_however_few_values_it_is_spread_along(shipments
 def test_value_sets_are_complete_where_each_file_has_one_value(spark: SparkSession, shipments: Make) -> None:
     table = shipments(rows=ROWS)
     queries = [Query(f"SELECT count(*) FROM shipments WHERE k % 30 = {rest}") for rest in range(30)]
-    table.optimize(Workload(tuple(queries)), "qdtree", block_rows=75)
+    table.optimize(Workload(tuple(queries)), "qdtree", block_rows=37)
     assert _known_sets(table, "30") == 1.0
     added = spark.read.format("delta").load(table.source).where("k % 30 < 25").limit(750)
     added.repartitionByRange(25, F.expr("k % 30")).write.format("delta").mode("append").save(table.source)
@@ -126,27 +127,22 @@ def _known_sets(table: skipstone.Table, text: str) -> float:
 def test_blocks_do_not_span_horizontal_partitions(shipments: Make, log: Workload) -> None:
     table = shipments(rows=ROWS)
     before = hash_of(table.frame())
-    table.optimize(log, "sop", block_rows=100, partition_by="year(d)")
+    table.optimize(log, "sop", block_rows=BLOCK_ROWS, partition_by="year(d)")
     assert hash_of(table.frame()) == before
     years = table.frame().selectExpr("_metadata.file_path AS file", "year(d) AS year").distinct()
     assert years.count() == years.select("file").distinct().count() > 2
 
 
-def test_a_parquet_directory_needs_an_output_or_a_conversion(
-    shipments: Make, log: Workload, tmp_path: Path
-) -> None:
+def test_a_parquet_directory_needs_an_output_or_a_conversion(shipments: Make, log: Workload) -> None:
     table = shipments("parquet", ROWS)
     before = hash_of(table.frame())
     with pytest.raises(skipstone.SkipstoneError, match="--output"):
-        table.optimize(log, "qdtree", block_rows=150)
-    table.optimize(log, "qdtree", block_rows=150, output=str(tmp_path / "copy"))
-    copy = skipstone.table(table.spark, f"copied={tmp_path / 'copy'}")
-    assert hash_of(copy.frame()) == before == hash_of(table.frame())
-    scan = copy.explain("SELECT * FROM copied WHERE mode = 'AIR' AND k < 50").scans[0]
-    assert 0 < scan.files_read < scan.files_total
-    table.optimize(log, "qdtree", block_rows=150, convert=True)
+        table.optimize(log, "qdtree", block_rows=BLOCK_ROWS)
+    table.optimize(log, "qdtree", block_rows=BLOCK_ROWS, convert=True)
     assert opened(table).snapshot.format == "delta"
     assert hash_of(table.frame()) == before
+    scan = table.explain("SELECT * FROM shipments WHERE mode = 'AIR' AND k < 50").scans[0]
+    assert 0 < scan.files_read < scan.files_total
 
 
 def test_a_table_of_a_catalog_is_converted_with_its_entry_there(spark: SparkSession, tmp_path: Path) -> None:
@@ -168,7 +164,7 @@ def test_a_table_of_a_catalog_is_converted_with_its_entry_there(spark: SparkSess
 def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workload) -> None:
     table = shipments(rows=ROWS)
     before = hash_of(table.frame())
-    report = table.optimize(log, "selforg", block_rows=150, layout_options={"curve": "hilbert"})
+    report = table.optimize(log, "selforg", block_rows=BLOCK_ROWS, layout_options={"curve": "hilbert"})
     assert hash_of(table.frame()) == before
     record = load_layout(opened(table).store, report.layout_id)
     assert record is not None
@@ -181,7 +177,7 @@ def test_selforg_cuts_along_a_hilbert_curve_if_asked(shipments: Make, log: Workl
         ("u", "selforg", "no curve u"),
     ):
         with pytest.raises(skipstone.SkipstoneError, match=sentence):
-            table.optimize(log, layout, block_rows=150, layout_options={"curve": curve})
+            table.optimize(log, layout, block_rows=BLOCK_ROWS, layout_options={"curve": curve})
 
 
 def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(
@@ -190,7 +186,7 @@ def test_what_index_was_asked_for_survives_and_unused_patterns_get_a_bit(
     table = shipments(rows=ROWS)
     table.index(expressions=["attrs['courier']"], features=["weight > id"])
     pattern = Workload((*log.queries, Query("SELECT * FROM shipments WHERE CAST(raw AS STRING) LIKE '%77'")))
-    table.optimize(pattern, "range", block_rows=150)
+    table.optimize(pattern, "range", block_rows=BLOCK_ROWS)
     status = table.status()
     assert "attrs['courier']" in status.expressions
     assert "weight > id" in status.features
@@ -213,18 +209,6 @@ def test_blocks_of_several_pages_are_sorted_and_others_are_not(
     for index in range(len(opened(table).files)):
         rows = opened(table).frame(np.array([index])).selectExpr(*sort)
         assert rows.collect() == rows.orderBy(*rows.columns).collect()
-
-
-def test_deleted_rows_stay_deleted(spark: SparkSession, shipments: Make, log: Workload) -> None:
-    table = shipments(rows=ROWS)
-    spark.sql(
-        f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-    )
-    spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id % 10 = 0")
-    before = hash_of(table.frame())
-    assert before.rows == ROWS * 9 // 10
-    assert table.optimize(log, "qdtree", block_rows=300).rows == before.rows
-    assert hash_of(table.frame()) == before
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def laid_out(layout: str, paths: Sequence[str], created: str = DAY.format(0), **
     return replace(segment(paths, created=created, **more), layout=layout)  # type: ignore[arg-type]
 
 
-def told(segments: Sequence[Segment]) -> list[tuple[str, str]]:
+def described(segments: Sequence[Segment]) -> list[tuple[str, str]]:
     return [(part.layout, "".join(sorted(part.files.paths))) for part in segments]
 
 
@@ -35,7 +35,7 @@ def test_one_segment_is_left_for_each_layout_and_its_settings() -> None:
         laid_out("", "f"),
     ]
     found = compact(merge(parts), (), None, NOW)
-    assert told(found) == [("one", "d"), ("one", "be"), ("", "acf")]
+    assert described(found) == [("one", "d"), ("one", "be"), ("", "acf")]
     assert [part.settings for part in found] == [zoned, SETTINGS, SETTINGS]
 
 
@@ -52,7 +52,7 @@ def test_an_older_layout_that_is_indexed_anew_does_not_become_the_newest() -> No
     catalog = merge([laid_out("one", "ab"), laid_out("two", "cd"), laid_out("", "e")])
     anew = segment("abx", {A: bounds(INT, [1, 2, 3], [1, 2, 3])}, {feature(A, 1): [True, False, False]})
     found = compact(catalog, by_layout(anew, catalog), None, NOW)
-    assert told(found) == [("one", "ab"), ("two", "cd"), ("", "ex")]
+    assert described(found) == [("one", "ab"), ("two", "cd"), ("", "ex")]
     assert found[0].blocks.statistics[A].low.to_pylist() == [1, 2]
     assert [f.text for f in found[0].blocks.features] == ["a = 1"]
     assert found[0].blocks.unions[:, 0].tolist() == [1, 0]
@@ -60,15 +60,15 @@ def test_an_older_layout_that_is_indexed_anew_does_not_become_the_newest() -> No
 
 def test_a_file_that_was_overwritten_belongs_to_no_layout() -> None:
     catalog = merge([laid_out("one", "ab")])
-    assert sorted(told(by_layout(segment("abc"), catalog))) == [("", "c"), ("one", "ab")]
-    assert told(by_layout(segment("ab", size=1001), catalog)) == [("", "ab")]
+    assert sorted(described(by_layout(segment("abc"), catalog))) == [("", "c"), ("one", "ab")]
+    assert described(by_layout(segment("ab", size=1001), catalog)) == [("", "ab")]
 
 
 @pytest.mark.parametrize("newer", [True, False])
 def test_entries_of_files_that_have_gone_are_left_out(newer: bool) -> None:
     catalog = merge([laid_out("one", "ab"), laid_out("", "cd")])
     found = compact(catalog, [laid_out("one", "e")] if newer else (), "ace", NOW)
-    assert told(found) == ([("one", "ae"), ("", "c")] if newer else [("one", "a"), ("", "c")])
+    assert described(found) == ([("one", "ae"), ("", "c")] if newer else [("one", "a"), ("", "c")])
 
 
 def test_a_layout_that_may_be_about_to_become_part_of_the_table_is_kept() -> None:
@@ -80,4 +80,4 @@ def test_a_layout_that_may_be_about_to_become_part_of_the_table_is_kept() -> Non
             laid_out("alive", "de"),
         ]
     )
-    assert told(compact(catalog, (), "d", NOW)) == [("now", "b"), ("alive", "d")]
+    assert described(compact(catalog, (), "d", NOW)) == [("now", "b"), ("alive", "d")]

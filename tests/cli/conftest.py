@@ -44,7 +44,7 @@ class Cli:
         return lines[0].removeprefix("Error: ")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def light_plans(spark: SparkSession) -> Iterator[None]:
     """What commands say does not depend on how Spark runs their small queries."""
     with settings_of(spark, LIGHT_PLANS):

@@ -52,7 +52,7 @@ def test_a_path_that_is_no_table_is_named(cli: Cli, no_table: Path, command: lis
     assert not (no_table / "_skipstone").exists()
 
 
-def test_what_lies_at_a_path_is_told(cli: Cli, spark: SparkSession, tmp_path: Path) -> None:
+def test_what_is_at_a_path_is_said(cli: Cli, spark: SparkSession, tmp_path: Path) -> None:
     one = tmp_path / "one"
     spark.range(5).coalesce(1).write.parquet(str(one / "part"))
     (file,) = (one / "part").glob("*.parquet")

@@ -8,7 +8,9 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.cli.conftest import Cli
 
+from skipstone.actions import calibrate
 from skipstone.actions.cost_store import load_model
+from skipstone.spark.engine import trial_tables
 from skipstone.spark.engine.engine import Engine
 
 CITY = "SELECT k FROM orders WHERE city = 'Oslo'"
@@ -130,6 +132,12 @@ def test_a_calibration_measures_rewrites_and_scans_and_is_used_from_then_on(
     cli: Cli, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKIPSTONE_COSTS", str(tmp_path / "costs"))
+    # What is measured need not be exact here, so small tables and few features will do.
+    monkeypatch.setattr(trial_tables, "_FILES", 4)
+    few = calibrate._Features
+    monkeypatch.setattr(calibrate, "_WARM_UP", (few(1, 2, 2),))
+    varied = (few(1, 0, 0), few(4, 0, 0), few(1, 2, 0), few(1, 4, 0), few(1, 0, 4))
+    monkeypatch.setattr(calibrate, "_VARIED", varied)
     found = cli.json("calibrate", "--rows", 10_000)
     rewrites = [each["terms"] for each in found["observations"] if each["kind"] == "rewrite"]
     assert (len(rewrites), len(found["observations"])) == (7, 19)

@@ -17,7 +17,7 @@ import skipstone
 
 
 def _started(folder: Path, *arguments: str, java: str = "") -> subprocess.Popen[str]:
-    """A command in a group of processes of its own; ``java`` is what its Java is told besides."""
+    """A command in a group of processes of its own; ``java`` is what its Java is reported besides."""
     environment = os.environ | {"PYTHONPATH": str(Path(skipstone.__file__).parents[1])}
     environment["SPARK_SUBMIT_OPTS"] = f"{environment.get('SPARK_SUBMIT_OPTS', '')} {java}"
     return subprocess.Popen(
@@ -100,8 +100,8 @@ def test_a_signal_during_a_job_is_one_line_and_ends_the_job(
     command = _started(tmp_path, *asked, java=f"-Djava.io.tmpdir={tmp_path}")
     try:
         assert command.stderr is not None
-        told = [command.stderr.readline() for _ in range(3)]
-        assert told == ["Starting Spark ...\n", "counting rows: 0 of 1\n", "replaying queries: 0 of 1\n"]
+        reported = [command.stderr.readline() for _ in range(3)]
+        assert reported == ["Starting Spark ...\n", "counting rows: 0 of 1\n", "replaying queries: 0 of 1\n"]
         while not list(tmp_path.glob("begun*.task")):
             assert command.poll() is None
             time.sleep(0.05)

@@ -42,14 +42,14 @@ def test_actions_count_their_blocks_or_queries_and_never_run_backwards(
     (tmp_path / "q.sql").write_text(QUERIES)
     queries = skipstone.read_queries(tmp_path / "q.sql")
     table = skipstone.table(spark, f"orders={tmp_path / 'orders'}")
-    told: dict[str, list[Event]] = {"index": [], "advise": [], "optimize": [], "replay": [], "auto": []}
-    table.index(progress=lambda *event: told["index"].append(event))
-    table.advise(queries, block_rows=250, progress=lambda *event: told["advise"].append(event))
-    table.optimize(queries, "sop", block_rows=250, progress=lambda *event: told["optimize"].append(event))
-    table.replay(queries, lambda *event: told["replay"].append(event))
+    reported: dict[str, list[Event]] = {"index": [], "advise": [], "optimize": [], "replay": [], "auto": []}
+    table.index(progress=lambda *event: reported["index"].append(event))
+    table.advise(queries, block_rows=250, progress=lambda *event: reported["advise"].append(event))
+    table.optimize(queries, "sop", block_rows=250, progress=lambda *event: reported["optimize"].append(event))
+    table.replay(queries, lambda *event: reported["replay"].append(event))
     for action, total in {"index": 8, "advise": 8, "optimize": 8, "replay": 2}.items():
-        assert_one_bar(told[action], total)
-    steps = list(dict.fromkeys(what for what, _, _ in told["optimize"]))
+        assert_one_bar(reported[action], total)
+    steps = list(dict.fromkeys(what for what, _, _ in reported["optimize"]))
     assert steps == [
         "mining features",
         "counting rows",
@@ -90,15 +90,15 @@ def test_without_a_terminal_a_line_comes_at_once_and_then_now_and_then(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    with progress() as told:
+    with progress() as reported:
         with announced("Starting Spark"):
             assert lines() == ["Starting Spark ..."]
-        told("writing blocks", 0, 1000)
-        told("writing blocks", 1, 1000)
+        reported("writing blocks", 0, 1000)
+        reported("writing blocks", 1, 1000)
         assert lines() == ["writing blocks: 0 of 1,000"]
         now = 6.0
-        told("writing blocks", 500, 1000)
-        told("verifying blocks", 999, 1000)
+        reported("writing blocks", 500, 1000)
+        reported("verifying blocks", 999, 1000)
         assert lines() == ["writing blocks: 500 of 1,000", "verifying blocks: 999 of 1,000"]
 
 

@@ -94,7 +94,7 @@ def test_a_wrong_master_is_one_sentence_within_seconds(tmp_path: Path, master: s
         (":: only settings\n", ""),
     ],
 )
-def test_of_all_that_java_writes_the_reason_is_told(written: str, reason: str) -> None:
+def test_of_all_that_java_writes_the_reason_is_reported(written: str, reason: str) -> None:
     assert reason_in(written.splitlines()).startswith(reason)
 
 

@@ -35,8 +35,9 @@ SETTINGS = LIGHT_PLANS | {
 }
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _only_our_skipping(spark: SparkSession) -> Iterator[None]:
+    # Not "package", which in a folder that is no package means the rest of the session.
     with settings_of(spark, SETTINGS):
         yield
 
@@ -62,7 +63,8 @@ def orders(
 ) -> Orders:
     """For tests that do not change it."""
     path = tmp_path_factory.mktemp("orders") / request.param
-    write_orders(spark, path, request.param)
+    with settings_of(spark, SETTINGS):
+        write_orders(spark, path, request.param)
     name = f"orders_{request.param}"
     table = skipstone.table(spark, f"{name}={path}")
     table.index(expressions=["month(day)", "attrs['c']"], features=["mode = 'AIR' AND id < 300"])

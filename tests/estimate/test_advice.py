@@ -71,10 +71,10 @@ def test_a_layout_that_does_not_exist_is_refused_in_one_sentence() -> None:
     sentence = (
         "There is no layout spiral; choose one of {}range, zorder, hilbert, sop, selforg, qdtree, hyper."
     )
-    with pytest.raises(skipstone.SkipstoneError) as told:
+    with pytest.raises(skipstone.SkipstoneError) as caught:
         advise(nothing, ("zorder", "spiral"))
-    assert str(told.value) == sentence.format("")
-    with pytest.raises(skipstone.SkipstoneError) as told:
+    assert str(caught.value) == sentence.format("")
+    with pytest.raises(skipstone.SkipstoneError) as caught:
         layout_named("spiral", also=("auto",))
-    assert str(told.value) == sentence.format("auto, ")
+    assert str(caught.value) == sentence.format("auto, ")
     assert all(layout_named(name).name == name for name in LAYOUTS)

@@ -154,10 +154,10 @@ def test_the_layout_that_gains_most_pays_if_it_saves_more_than_it_costs() -> Non
     assert (found.code, found.pays) == (VerdictCode.PAYS, True)
     assert found.sentence == "qdtree saves 70.0 s and 7.0 MB, and rewriting 2.0 MB costs about 8.0 s"
     assert found.figures is not None
-    told = found.figures.to_dict()
-    assert told.keys() == FIRST_KEYS | SAMPLE_KEYS | LAYOUT_KEYS
-    assert told["percent_scanned_by"] == {"sop": 20.0, "qdtree": 20.0, "current layout": 95.0}
-    assert (told["net_seconds"], told["rewrite_seconds_estimated"]) == (62.0, 8.0)
+    reported = found.figures.to_dict()
+    assert reported.keys() == FIRST_KEYS | SAMPLE_KEYS | LAYOUT_KEYS
+    assert reported["percent_scanned_by"] == {"sop": 20.0, "qdtree": 20.0, "current layout": 95.0}
+    assert (reported["net_seconds"], reported["rewrite_seconds_estimated"]) == (62.0, 8.0)
 
 
 def test_the_best_layout_does_not_pay_if_it_saves_no_more_than_it_costs() -> None:
@@ -179,9 +179,11 @@ def test_layouts_that_cannot_be_fitted_decide_it_with_their_reasons() -> None:
 
 
 def test_statements_that_cannot_be_used_and_the_time_it_took_are_told_only_if_there_are_any() -> None:
-    told = replace(FIGURES, unusable=(BrokenQuery("SELECT", "why", 2, 3),), analysis_seconds=1.5).to_dict()
-    assert told.keys() == FIRST_KEYS | {"unusable", "analysis_seconds"}
-    (named,) = json_list(told["unusable"])
+    reported = replace(
+        FIGURES, unusable=(BrokenQuery("SELECT", "why", 2, 3),), analysis_seconds=1.5
+    ).to_dict()
+    assert reported.keys() == FIRST_KEYS | {"unusable", "analysis_seconds"}
+    (named,) = json_list(reported["unusable"])
     assert json_object(named)["reason"] == "why"
 
 

@@ -11,10 +11,10 @@ from skipstone.estimate.policy import Policy
 
 
 def test_a_policy_comes_back_from_json_as_it_was_compared() -> None:
-    told = Policy(layouts=("sop", "selforg"), layout_options={"curve": "hilbert"}).to_dict()
-    assert json.loads(json.dumps(told)) == told
-    assert told["layouts"] == ["sop", "selforg"]
-    assert told["layout_options"] == {"curve": "hilbert"}
+    reported = Policy(layouts=("sop", "selforg"), layout_options={"curve": "hilbert"}).to_dict()
+    assert json.loads(json.dumps(reported)) == reported
+    assert reported["layouts"] == ["sop", "selforg"]
+    assert reported["layout_options"] == {"curve": "hilbert"}
     assert Policy().to_dict()["layouts"] is None
 
 

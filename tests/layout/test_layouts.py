@@ -248,7 +248,7 @@ def test_a_qd_tree_says_how_many_of_its_candidates_it_cuts_by() -> None:
     assert split.parameters["cuts"] == sum(blocks_of(part) - 1 for part in assignment.parts)
 
 
-def test_a_qd_tree_keeps_union_vectors_for_what_statistics_cannot_tell() -> None:
+def test_a_qd_tree_keeps_union_vectors_for_what_needs_a_feature_bit() -> None:
     kept = {feature.predicate for feature in design("qdtree").group.features}
     assert all(not (isinstance(each, Comparison) and each.op in "<>") for each in kept)
     atoms = [atom for atom in whole().queries.atoms if isinstance(atom, Match)]

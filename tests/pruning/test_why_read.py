@@ -56,7 +56,7 @@ def reasons(
     return found
 
 
-def told(filter_: Expr, blocks: BlockSet) -> list[tuple[int, str, str]]:
+def described(filter_: Expr, blocks: BlockSet) -> list[tuple[int, str, str]]:
     return [(int(why.blocks.sum()), why.code, why.sentence) for why in reasons(filter_, blocks)]
 
 
@@ -87,11 +87,11 @@ def told(filter_: Expr, blocks: BlockSet) -> list[tuple[int, str, str]]:
 def test_each_kind_of_condition_says_why_it_did_not_rule_out_what_is_read(
     filter_: Expr, expected: tuple[int, str, str]
 ) -> None:
-    assert told(filter_, known()) == [expected]
+    assert described(filter_, known()) == [expected]
 
 
 def test_a_value_set_names_the_values_that_satisfy_the_condition() -> None:
-    assert told(compare("=", LOWER, "porto"), known(sets=True)) == [
+    assert described(compare("=", LOWER, "porto"), known(sets=True)) == [
         (1, "VALUE_SET", "city has the value 'Porto', so lower(city) = 'porto' may hold")
     ]
 
@@ -114,7 +114,7 @@ def test_files_without_statistics_of_a_column_say_so() -> None:
     statistics = blocks.statistics[PRICE]
     low = statistics.low.take([0, None, 2])
     partial = {**blocks.statistics, PRICE: type(statistics)(INT, low, low, statistics.nulls, statistics.nans)}
-    found = told(compare(">", PRICE, 2), BlockSet.of(blocks.rows, partial))
+    found = described(compare(">", PRICE, 2), BlockSet.of(blocks.rows, partial))
     assert (1, "NO_STATISTICS", "no statistics of price in these files") in found
 
 

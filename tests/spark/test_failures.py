@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from skipstone.spark.failures import reason_of, sentence_of
 
 
-def test_the_cause_of_a_failed_write_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_cause_of_a_failed_write_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     broken = spark.range(1).selectExpr("raise_error(concat('the disk is ', id)) AS x")
     with pytest.raises(PySparkException) as caught:
         broken.selectExpr("CAST(x AS STRING) AS x").write.parquet(str(tmp_path / "out"))

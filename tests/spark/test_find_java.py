@@ -78,13 +78,13 @@ def test_a_java_home_without_java_is_named(tmp_path: Path) -> None:
 )
 def test_a_java_that_does_not_run_is_refused(tmp_path: Path, output: str, code: int) -> None:
     fake_java(tmp_path, output, code)
-    with pytest.raises(SkipstoneError, match="does not tell its version; install"):
+    with pytest.raises(SkipstoneError, match="does not say its version; install"):
         find_java({"JAVA_HOME": str(tmp_path)})
 
 
 def test_a_file_that_is_no_program_is_refused(tmp_path: Path) -> None:
     fake_java(tmp_path, "").write_bytes(b"\x00\x01 no program")
-    with pytest.raises(SkipstoneError, match="does not tell its version"):
+    with pytest.raises(SkipstoneError, match="does not say its version"):
         find_java({"JAVA_HOME": str(tmp_path)})
 
 

@@ -254,7 +254,7 @@ def in_format(format: str, records: list[dict[str, object]]) -> bytes:
 
 @pytest.mark.parametrize("format", ["sql", "jsonl", "json", "csv", "parquet"])
 @pytest.mark.parametrize("compressed", [False, True])
-def test_standard_input_is_read_by_what_it_looks_like_or_as_it_is_told(
+def test_standard_input_is_read_by_what_it_looks_like_or_by_its_options(
     monkeypatch: pytest.MonkeyPatch, format: str, compressed: bool
 ) -> None:
     data = in_format(format, [{"user": "ana", "sql": "select 1"}, {"user": "ben", "sql": "select 2"}])

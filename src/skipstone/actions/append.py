@@ -1,7 +1,7 @@
 """``append``: rows into a Delta table, in the blocks of the newest layout if that has proved itself.
 
 Rows are appended exactly once. Neither the log, the catalog nor a layout may keep them out of the table: what
-fails before the append, or with the layout, makes it an ordinary append. What fails after it is told as a
+fails before the append, or with the layout, makes it an ordinary append. What fails after it is reported as a
 decision, never as an error: whoever sees an append fail appends again.
 """
 

@@ -66,7 +66,7 @@ class Context:
         return Steps(self.progress, total, shares, self.cancel)
 
     def reporting_to(self, progress: Progress | None) -> Context:
-        """The same, for a part of the action whose progress is told to somebody else."""
+        """The same, for a part of the action whose progress goes elsewhere."""
         return replace(self, progress=progress)
 
     def reopened(self) -> Context:

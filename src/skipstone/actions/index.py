@@ -44,7 +44,7 @@ _STEPS = {"scanning": 20, "publishing": 1}
 class IndexReport(Viewed):
     """What an index run did; ``files`` are all files of the table, ``files_indexed`` those of this run.
 
-    ``columns``, ``expressions`` and ``features`` are the SQL of everything that statistics are kept of.
+    ``columns``, ``expressions`` and ``features`` are the SQL of everything that is tracked.
     """
 
     root: str

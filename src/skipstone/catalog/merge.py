@@ -28,7 +28,7 @@ _NAN = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
-    """All that is known about a table's files. ``segment_of`` tells each block's index in ``segments``.
+    """All that is known about a table's files. ``segment_of`` is each block's index in ``segments``.
 
     ``names`` are all the stored segments that it was read from, those included that have no entry in it.
     """
@@ -44,7 +44,7 @@ class Catalog:
 
     @property
     def expression_texts(self) -> tuple[str, ...]:
-        """The SQL of the expressions that statistics are kept of, besides the columns."""
+        """The SQL of the tracked expressions, besides the columns."""
         return tuple(dict.fromkeys(text for segment in self.segments for text in segment.texts.values()))
 
     def foreign(self, settings: dict[str, str]) -> npt.NDArray[np.bool_]:

@@ -62,7 +62,7 @@ class FileStore(Protocol):
 
 
 def stamp(store: FileStore) -> tuple[str, ...]:
-    """What tells one state of the stored catalog from another; empty when there is none."""
+    """A text that changes with the stored catalog; empty when there is none."""
     return tuple(name for name in store.names(_BLOCKS) if _NAME.fullmatch(name))
 
 

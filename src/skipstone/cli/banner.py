@@ -1,9 +1,9 @@
-"""Starting Java without its banner, and Spark without a log: what fails arrives here as an error anyway.
+"""Starting Java without its banner, and Spark without a log: failures are raised as errors anyway.
 
 Spark asks Java for an incubator module, and Java says so on standard error each time, before any setting
 could keep it from that. While Java starts, its standard error is therefore a pipe, from which everything
 else is passed on. If Spark does not start at all, only what it writes there says why; that is kept back then,
-and told in one sentence.
+and reported in one sentence.
 """
 
 from __future__ import annotations

@@ -37,18 +37,18 @@ def run(
     """Generate a table, index it, rearrange it for its queries, and show what each step lets Spark skip."""
     where = _prepare(directory)
     orders, queries = where / "orders", where / "queries.sql"
-    tell = _Teller(silent=as_json)
-    tell(f"1. Starting Spark and writing {count(rows, 'order')} of a web shop to {orders}")
+    narrate = _Narrator(silent=as_json)
+    narrate(f"1. Starting Spark and writing {count(rows, 'order')} of a web shop to {orders}")
     spark = quiet_session()
     demo_data.write_orders(orders, rows)
     queries.write_text(demo_data.QUERIES, encoding="utf-8")
-    tell(f"\n2. skipstone index {orders} {_flags()}")
+    narrate(f"\n2. skipstone index {orders} {_flags()}")
     table = skipstone.table(spark, f"orders={orders}")
     with progress() as report:
         indexed = table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=report)
     if not as_json:
         typer.echo(str(indexed))
-    tell(f"\n3. skipstone replay {orders} --queries {queries}")
+    narrate(f"\n3. skipstone replay {orders} --queries {queries}")
     log = skipstone.read_queries(queries)
     with progress() as report:
         replayed = table.replay(log, report)
@@ -58,15 +58,15 @@ def run(
     if not as_json:
         replay.render(replayed)
         _render_alone(replayed, alone)
-    tell(f'\n4. skipstone explain {orders} "{replay.headline(explained)}"')
-    tell(str(explanation))
+    narrate(f'\n4. skipstone explain {orders} "{replay.headline(explained)}"')
+    narrate(str(explanation))
     block_rows = max(1, rows // demo_data.FILES)
-    tell(f"\n5. skipstone optimize {orders} --queries {queries} --block-rows {block_rows}")
+    narrate(f"\n5. skipstone optimize {orders} --queries {queries} --block-rows {block_rows}")
     with progress() as report:
         optimized = table.optimize(log, block_rows=block_rows, progress=report)
     if not as_json:
         typer.echo(str(optimized))
-    tell(f"\n6. skipstone replay {orders} --queries {queries}")
+    narrate(f"\n6. skipstone replay {orders} --queries {queries}")
     with progress() as report:
         after = table.replay(log, report)
     if as_json:
@@ -75,12 +75,12 @@ def run(
         print_json(story | {"files_read_by_delta_alone": alone, "directory": str(where)})
         return
     replay.render(after)
-    tell(f"The same queries before the rewrite: {_scanned(replayed)}; now {_scanned(after)}.")
-    tell(_next_steps(where))
+    narrate(f"The same queries before the rewrite: {_scanned(replayed)}; now {_scanned(after)}.")
+    narrate(_next_steps(where))
 
 
-class _Teller:
-    """Tells the story, except to a program."""
+class _Narrator:
+    """Prints the steps as they are made, except with ``--json``."""
 
     def __init__(self, silent: bool) -> None:
         self._silent = silent

@@ -1,8 +1,8 @@
 """The ``skipstone`` command: its sub-commands, and how any failure becomes one sentence.
 
 Results go to standard output; progress, warnings and errors go to standard error. The exit code is 0, 1 for
-a failure, 2 for a wrong call, 130 when the user stops it (Ctrl-C) and 143 when it is told to end (SIGTERM).
-With ``--json`` standard output is one document, which tells an error too.
+a failure, 2 for a wrong call, 130 when the user stops it (Ctrl-C) and 143 when it is asked to end (SIGTERM).
+With ``--json`` standard output is one document, also for an error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Commands(TyperGroup):
     def main(
         self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **more: Any
     ) -> object:
-        """Run the command line; with ``--json`` a wrong call is told in JSON too."""
+        """Run the command line; with ``--json`` a wrong call is reported in JSON too."""
         standalone_mode = more.pop("standalone_mode", True)
         words = sys.argv[1:] if args is None else list(args)
         with errors_as_json(wants_json(words)):
@@ -74,7 +74,7 @@ class _Commands(TyperGroup):
             sys.exit(code or 0)
 
     def invoke(self, ctx: Any) -> object:
-        """Run a command; what goes wrong is told in one sentence."""
+        """Run a command; a failure is reported in one sentence."""
         show_warnings()
         with stoppable() as stop:
             return self._invoke(ctx, stop)

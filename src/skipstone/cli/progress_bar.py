@@ -32,7 +32,7 @@ class _Display(Progress, Protocol):
         """Say what begins now."""
 
     def rest(self) -> None:
-        """What was said to begin is done; what comes now tells of itself, or is not worth a word."""
+        """The step that was announced is done; the next one announces itself, or is too short to show."""
 
     def close(self) -> None:
         """Show nothing from now on."""

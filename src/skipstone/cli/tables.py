@@ -22,7 +22,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 
 @dataclass(frozen=True, slots=True)
 class SharedOptions:
-    """What every command that is about a table can be told."""
+    """The arguments of every command about a table."""
 
     more: Annotated[
         list[str] | None,

@@ -67,7 +67,7 @@ class Advice(Viewed):
     """All layouts, best first, and the current layout; ``designs`` holds what was fitted.
 
     ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
-    ``costs`` tells where the seconds come from.
+    ``costs`` says where the seconds come from.
     """
 
     root: str

@@ -3,7 +3,7 @@
 The method is that of Self-organising layouts for Delta (thesis), section 5.2, with three differences.
 
 * The baseline is the current layout with its own skipping, not a table that is read whole.
-* A query costs the bytes and values of the columns that it reads, as the Parquet footers tell them.
+* A query costs the bytes and values of the columns that it reads, from the Parquet footers.
 * A virtual block has fewer rows than the block that it stands for. Its bounds are too tight and its union
   vector has too few bits, so a layout looks better than it is. How much better is measured: the same
   blocks are simulated with half of the rows, and what the full sample scans more than half of it is what

@@ -16,9 +16,9 @@ The coefficients are fitted to observations by least squares on relative errors,
 Newer observations weigh more, and each coefficient is pulled towards what is expected: what was known before,
 all of it slower or faster by the same factor, the median of what was observed and, as one more observation,
 of what was known. A calibration varies one thing at a time, so its pull is weak. The rewrites that come by in
-daily use do not, and some of them run on a busy machine; they tell how fast it is, and only many of them what
-is dear. What was calibrated is not among them: it is what they start from, and two of them outvote it. Cost:
-a least squares problem of seven unknowns.
+daily use do not, and some of them run on a busy machine; they show how fast it is, and only many of them what
+each term costs. What was calibrated is not among them: it is what they start from, and two of them outvote
+it. Cost: a least squares problem of seven unknowns.
 
 >>> def features(gb: float, z: int) -> RewriteFeatures:
 ...     return RewriteFeatures(Extent(gb * 1e9, gb * 2e6, gb * 18e6), z, 0, 0)

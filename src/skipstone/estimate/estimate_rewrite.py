@@ -108,7 +108,7 @@ def sample_rows(figures: RewriteFigures, policy: Policy) -> int:
 
 
 def sample_figures(prepared: Prepared, current: Scanned, inputs: CostInputs) -> SampleFigures:
-    """What a sample tells; ``current`` is what queries scan in the current layout."""
+    """What a sample shows; ``current`` is what queries scan in the current layout."""
     load, costs = inputs.load(prepared), inputs.model.coefficients
     now = volume(current, load, prepared.total_rows, costs)
     ideal = volume(needed(prepared), load, prepared.total_rows, costs)

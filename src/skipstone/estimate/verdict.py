@@ -48,7 +48,7 @@ class VerdictCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SampleFigures:
-    """What a sample tells: how much queries scan in the current layout, and how much they need.
+    """What a sample shows: how much queries scan in the current layout, and how much they need.
 
     Bytes and seconds are those of one run of the log.
     """
@@ -123,7 +123,7 @@ class RewriteFigures:
         return self.margin * self.least_rewrite_seconds
 
     def with_sample(self, sample: SampleFigures) -> RewriteFigures:
-        """The same, once a sample was drawn; it also tells how much can be saved."""
+        """The same, once a sample was drawn; it also shows how much can be saved."""
         most = self.runs_counted * (sample.scan_seconds_now - sample.scan_seconds_needed)
         return replace(self, sample=sample, most_seconds_saved=most)
 

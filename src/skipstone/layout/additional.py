@@ -1,6 +1,6 @@
-"""Statistics beyond a layout's own: for predicates that only a bit of their own can tell.
+"""Statistics beyond a layout's own: for predicates that need a feature bit.
 
-Bounds and value sets tell nothing about patterns, about two columns together, and about equality on a column
+Bounds and value sets say nothing about patterns, about two columns together, and about equality on a column
 with many values. Rows need not be placed by such a predicate for its bit to skip blocks: they may lie well
 already, or along with something that they are placed by ("Self-organising layouts for Delta", thesis,
 section 4.3, calls these additional features).
@@ -26,7 +26,7 @@ _RANGE = ("<", "<=", ">", ">=")
 
 
 def needs_feature_bit(sample: Sample, queries: WorkloadView) -> Callable[[Expr], bool]:
-    """Whether bounds and value sets of the sample's columns and expressions cannot tell a predicate."""
+    """Whether a predicate needs a feature bit: bounds and value sets of the sample do not decide it."""
     about = {queries.atoms[number]: key for number, key in subjects(sample, queries).items()}
     values = {key: pc.count_distinct(column).as_py() for key, column in sample.columns.items()}
 

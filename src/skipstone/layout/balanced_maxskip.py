@@ -219,7 +219,7 @@ class _Merging:
         self.fresh[self.partner == index] = False
 
     def _offer(self, index: int) -> None:
-        """Find the new block's best partner, and tell the others about the new block."""
+        """Find the new block's best partner, and offer the new block to the others."""
         losses = self._losses(np.array([index]))[0]
         self.partner[index] = int(losses.argmin())
         self.loss[index] = losses[self.partner[index]]

@@ -50,7 +50,7 @@ class ColumnGroup:
 class Design:
     """A fitted layout.
 
-    ``parameters`` can be written as JSON; ``note`` tells people in a sentence what was chosen.
+    ``parameters`` can be written as JSON; ``note`` is a sentence about what was chosen.
     """
 
     groups: tuple[ColumnGroup, ...]

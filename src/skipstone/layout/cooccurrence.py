@@ -1,6 +1,6 @@
 """How many rows of a node have two predicates at once, for all pairs: C = BᵀB without the product.
 
-For a cut a and an atom b, C[a, b] counts the rows with both. It tells at once what each cut would do: b
+For a cut a and an atom b, C[a, b] counts the rows with both. It shows at once what each cut would do: b
 vanishes on the yes side if C[a, b] is 0 and on the no side if C[a, b] equals the number of rows with b.
 
 Predicates over the same columns have few joint outcomes: a hundred thresholds on a date cut its values

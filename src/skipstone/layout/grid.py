@@ -76,7 +76,7 @@ class GridLayout:
         return GridOptions
 
     def needs(self, options: GridOptions) -> Needs:
-        """Queries that tell the columns, or the columns that are named."""
+        """Queries, from which the columns are chosen, or the names of the columns."""
         return Needs(workload=not options.columns, all_columns=bool(options.columns))
 
     def fit(self, view: TableView, workload: FitWorkload | None, options: GridOptions) -> Design:

@@ -1,7 +1,7 @@
 """The shares of bits that let the workload scan least, measured on a part of the sample.
 
-Rows are put into virtual blocks as the layout will do it and :mod:`quick_scan` tells what queries scan, so a
-dimension whose filters are already served by another one gets no bits. Blocks need a number of rows each
+Rows are put into virtual blocks as the layout will do it and :mod:`quick_scan` computes what queries scan, so
+a dimension whose filters are already served by another one gets no bits. Blocks need a number of rows each
 or all layouts look alike, so of a table with many blocks fewer and larger ones are judged; the bits that are
 missing then follow in the same proportion.
 """

@@ -12,8 +12,9 @@ next, so rows that many queries read end up in smaller blocks than rows that few
 ``block_rows`` to four times as much, or ``max_block_rows``. With ``balanced`` every cut
 that gains anything is made as long as both sides keep half of ``block_rows``: the plain greedy qd-tree.
 
-What blocks have in common in single columns, bounds and value sets tell. Union vectors are kept for cuts
-that these cannot tell: atoms over several columns, patterns, and equalities on columns with many values.
+Bounds and value sets describe what the rows of a block have in common in single columns. Union vectors are
+kept for cuts that need a feature bit: atoms over several columns, patterns, and equalities on columns with
+many values.
 
 Cost: for n rows and k blocks about n log k counts per pair of filtered columns; see
 :mod:`~skipstone.layout.cooccurrence`.
@@ -153,7 +154,7 @@ def _candidates(
 
 
 def _unions(sample: Sample, queries: WorkloadView) -> Iterator[list[int]]:
-    """Of the patterns on a column that only their own bits can tell: the 2, 4, 8, ... most asked for."""
+    """Of the patterns on a column that need a feature bit: the 2, 4, 8, ... most asked for."""
     groups: dict[frozenset[Column], list[int]] = {}
     for atom in atoms_needing_bits(sample, queries):
         if isinstance(queries.atoms[atom], Like | Match):
@@ -183,10 +184,10 @@ def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:
 
 
 def _features(sample: Sample, queries: WorkloadView, cuts: Sequence[Expr]) -> tuple[Feature, ...]:
-    """Cuts that bounds and value sets cannot tell, the most used first."""
+    """Cuts that need a feature bit, the most used first."""
     needs_bit = needs_feature_bit(sample, queries)
     chosen = [cut for cut, _ in Counter(cuts).most_common() if needs_bit(cut)]
-    # Nothing but their own bit tells how two columns compare, so these atoms are kept even if unused.
+    # Only a feature bit says how two columns compare, so these atoms are kept even if unused.
     pairs = [atom for atom in queries.atoms if len(columns_of(atom)) > 1 and not is_opaque(atom)]
     every = dict.fromkeys([*chosen, *pairs])
     return tuple(Feature(cut, to_sql(cut)) for cut in list(every)[:_MOST_FEATURES])

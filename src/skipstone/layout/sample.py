@@ -42,7 +42,7 @@ class WorkloadView:
 class Sample:
     """Rows drawn from a table. ``scale`` is how many rows of the table one sampled row stands for.
 
-    ``bits[i, j]`` tells whether atom j is TRUE for row i. ``columns`` holds, for the columns and expressions
+    ``bits[i, j]`` says whether atom j is TRUE for row i. ``columns`` holds, for the columns and expressions
     that the workload filters on, and for all columns if a layout needs them, the rows' values in the Arrow
     types of block statistics. ``partition`` is the index of each row's value in ``partition_values``, when
     there are horizontal partitions by ``partition_by``; a row of none of these values has an index behind

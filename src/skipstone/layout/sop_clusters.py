@@ -73,7 +73,7 @@ class OrderedClusters:
 def order_clusters(features: Sequence[Feature], weights: Floats, bits: Bits) -> OrderedClusters:
     """Cluster the rows' vectors; of too many distinct ones, the least frequent features are left out.
 
-    ``bits[i, j]`` tells whether row i has feature j; the most frequent features come first.
+    ``bits[i, j]`` says whether row i has feature j; the most frequent features come first.
     """
     count = len(features)
     vectors, rows = distinct_vectors(bits)

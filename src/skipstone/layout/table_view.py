@@ -68,7 +68,7 @@ class FitWorkload:
     """The queries that a layout is fitted for, and the features that were mined from them.
 
     The sample's bits are about the atoms of ``queries``. ``feature_weights`` are the numbers of queries that
-    each feature subsumes. ``feature_bits[i, j]`` tells whether sampled row i has feature j.
+    each feature subsumes. ``feature_bits[i, j]`` says whether sampled row i has feature j.
     """
 
     queries: WorkloadView

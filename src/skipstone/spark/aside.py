@@ -9,7 +9,7 @@ from typing import TypeVar
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.jvm import java_class
 
 __all__ = ["started_aside"]
 
@@ -40,6 +40,6 @@ def started_aside(start: Callable[[], _Session]) -> _Session:
         raise problems[0]
     (spark,) = found
     # The session is that of the thread that made it.
-    jvm: JavaObject = spark._jvm
-    jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+    sessions = java_class(spark._jvm, "org.apache.spark.sql.SparkSession")
+    sessions.setActiveSession(spark._jsparkSession)
     return spark

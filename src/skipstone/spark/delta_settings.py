@@ -1,4 +1,4 @@
-"""The two settings without which Spark cannot use Delta tables, even with Delta's jars on the class path.
+"""Whether Delta is there, and the two settings without which Spark cannot use its tables.
 
 :func:`~skipstone.spark.session.session` makes them. A session that a user has built may lack them; both take
 effect only when it is built, so all that :func:`~skipstone.spark.bridge.enable.enable` can do is to say so.
@@ -10,11 +10,14 @@ import logging
 
 from pyspark.sql import SparkSession
 
+from skipstone.spark.bridge.jvm import java_class
+
 __all__ = [
     "CATALOG",
     "DELTA_CATALOG",
     "DELTA_EXTENSION",
     "EXTENSIONS",
+    "has_delta",
     "listed",
     "missing",
     "warn_of_missing",
@@ -27,6 +30,16 @@ DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _NO_CATALOG = ("", "builtin")
 _warned: set[str] = set()
+
+
+def has_delta(spark: SparkSession) -> bool:
+    """Whether Delta is on the driver's class path."""
+    try:
+        loader = java_class(spark._jvm, "java.lang.Thread").currentThread().getContextClassLoader()
+        loader.loadClass("org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex")
+    except Exception:  # noqa: BLE001 - whatever keeps the class from being loaded, Delta is not there
+        return False
+    return True
 
 
 def listed(value: str | None) -> list[str]:

@@ -58,7 +58,7 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     major = major_version(_version_output(path))
     if major is None:
         raise SkipstoneError(
-            f"skipstone needs Java {MINIMUM_JAVA} or newer, but {path} does not tell its version; {_REMEDY}."
+            f"skipstone needs Java {MINIMUM_JAVA} or newer, but {path} does not say its version; {_REMEDY}."
         )
     if major < MINIMUM_JAVA:
         raise SkipstoneError(

@@ -7,7 +7,7 @@ and a streaming read were run. The first two suffice for all of these; without t
 DataSource V2 mode fails to load its classes. Jars for Unity Catalog are left out: they matter to tables
 that a Unity Catalog server manages.
 
-The jars lie in a cache directory. They arrive in a temporary directory beside it, are checked against
+The jars are in a cache directory. They are fetched into a temporary directory beside it, are checked against
 their SHA-256, are moved in one by one by atomic renames, and a marker is written last. Two processes
 that race therefore move identical files over each other, and a crash leaves no marker.
 
@@ -136,7 +136,7 @@ def jars_directory(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def spark_has_delta() -> bool:
-    """Tell whether the jars directory of this Spark already holds Delta."""
+    """Whether the jars directory of this Spark already holds Delta."""
     # Imported here: the module must load, and say what is wrong, without a working pyspark.
     from pyspark.find_spark_home import _find_spark_home
 

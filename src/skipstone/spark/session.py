@@ -21,6 +21,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from skipstone.errors import NotStartedError, SkipstoneError
+from skipstone.spark.bridge.jvm import java_class
 from skipstone.spark.delta_settings import CATALOG, DELTA_CATALOG, DELTA_EXTENSION, EXTENSIONS, listed
 from skipstone.spark.find_java import find_java
 from skipstone.spark.jars import DELTA_JARS, delta_jars
@@ -197,9 +198,7 @@ def _has_delta(user: Mapping[str, str], jars: list[str]) -> bool:
 
 def _require_delta_class() -> None:
     SparkContext._ensure_initialized()
-    jvm = SparkContext._jvm
-    assert jvm is not None
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    loader = java_class(SparkContext._jvm, "java.lang.Thread").currentThread().getContextClassLoader()
     name = DELTA_EXTENSION.replace(".", "/") + ".class"
     if loader.getResource(name) is None:
         raise SkipstoneError(

@@ -130,7 +130,7 @@ def contingencies(bits: Bits) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """``correlated`` tells of each correlated vertex by which primary one; ``rest`` were never visited."""
+    """``correlated`` has the primary vertex of each correlated one; ``rest`` were never visited."""
 
     primary: tuple[int, ...]
     correlated: dict[int, int]

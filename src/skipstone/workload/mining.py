@@ -57,7 +57,7 @@ class _Node:
 class Mined:
     """Closed sets from the strictest to the most general.
 
-    ``queries[s, q]`` tells whether set s subsumes query q; ``support`` is the weight of those queries.
+    ``queries[s, q]`` says whether set s subsumes query q; ``support`` is the weight of those queries.
     All closed sets with a support of at least ``threshold`` are here.
     """
 
@@ -70,7 +70,7 @@ class Mined:
 def mine(has: Bits, weights: Floats, threshold: float, most_sets: int = MOST_SETS) -> Mined:
     """All closed sets of predicates that queries of at least this weight have.
 
-    ``has[q, p]`` tells whether query q has predicate p; queries without weight do not count.
+    ``has[q, p]`` says whether query q has predicate p; queries without weight do not count.
     """
     rows, row_of = np.unique(has[weights > 0], axis=0, return_inverse=True)
     # Multiples of 1/1024 have exact sums in any order, so that equal sets of queries have equal supports.

@@ -55,7 +55,7 @@ class LoggedFilter:
     """The filter of one scan of the table; ``weight`` is how often its query ran.
 
     ``columns`` are the top-level columns that the scan reads; none are given when that is not known.
-    ``position`` and ``line`` tell where the statement stands in a query file.
+    ``position`` and ``line`` say where the statement is in a query file.
     """
 
     filter: Expr
@@ -80,7 +80,7 @@ class Refused:
 class QueryPredicates:
     """The distinct queries of a log as sets of predicates.
 
-    ``predicates`` are all that may become part of a feature, and ``own[q, p]`` tells whether query q has
+    ``predicates`` are all that may become part of a feature, and ``own[q, p]`` says whether query q has
     predicate p. ``parts`` are all understood conjuncts of a query, those that were left out included.
     ``query_of`` is the query of each log entry, -1 for an entry that no predicate of this table filters.
     """

@@ -80,7 +80,7 @@ def select(
 ) -> Selection:
     """Choose features.
 
-    ``values`` are the sampled rows' ranks of expressions that have an order, ``bits`` tells which rows
+    ``values`` are the sampled rows' ranks of expressions that have an order, ``bits`` says which rows
     satisfy a predicate (None if unknown). ``table_rows`` is how many rows there are; if that is not more than
     were sampled, the sample is the table.
     """
@@ -191,7 +191,7 @@ def _choose_sop(
     np.fill_diagonal(edges, False)
     found = traverse(edges, [each.frequency for each in names], MOST_SOP)
     for index, owner in sorted(found.correlated.items()):
-        sentence = f"the sampled rows tell it hardly apart from {readable(names[owner].predicate)}"
+        sentence = f"in the sampled rows it hardly differs from {readable(names[owner].predicate)}"
         each = names[index]
         more.append(NotChosen(each.predicate, "sop", each.frequency, "CORRELATED", sentence))
     for index in found.rest:

@@ -45,7 +45,7 @@ class Statement:
 
 
 def tokens(text: str, start: int = 0, backslash: bool = True) -> Iterator[Token]:
-    """The tokens from ``start`` on; ``backslash`` tells whether a backslash escapes inside quotes."""
+    """The tokens from ``start`` on; ``backslash`` says whether a backslash escapes inside quotes."""
     strings = _BACKSLASHED if backslash else _DOUBLED
     while start < len(text):
         found = _SINGLE.match(text, start)

@@ -51,7 +51,7 @@ class TreeJson(TypedDict):
 def expr_from_catalyst(tree: str | TreeJson, names: ColumnNames | None = None) -> Expr:
     """The predicate for an expression written by ``CatalystJson.write``.
 
-    ``names`` tells the physical names of the table's columns; pass it whenever a schema is known.
+    ``names`` has the physical names of the table's columns; pass it whenever a schema is known.
     """
     read: TreeJson = json.loads(tree) if isinstance(tree, str) else tree
     settings = tuple((f"conf.{key}", str(value)) for key, value in read["settings"].items())

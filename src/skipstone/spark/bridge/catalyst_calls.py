@@ -119,7 +119,7 @@ def _is_child(value: object) -> bool:
 
 
 def _shape(fields: JsonObject) -> Params:
-    """How the arguments are spread over the fields, where their number alone does not tell."""
+    """How the arguments are spread over the fields, where their number alone is ambiguous."""
     spread = {key: value for key, value in fields.items() if value is None or _is_child(value)}
     lists = sum(isinstance(value, list) for value in spread.values())
     if None not in spread.values() and lists <= 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from skipstone.spark.bridge.janino import load_class
-from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.jvm import JavaObject, java_array
 
 __all__ = ["expression_json", "expressions_json"]
 
@@ -22,8 +22,4 @@ def expressions_json(spark: SparkSession, expressions: JavaObject) -> str:
 
 def _written(spark: SparkSession, method: str, what: JavaObject) -> str:
     (write,) = (m for m in load_class(spark, "CatalystJson").getMethods() if m.getName() == method)
-    gateway: JavaObject = spark._sc._gateway
-    arguments = gateway.new_array(gateway.jvm.java.lang.Object, 2)
-    arguments[0] = spark._jsparkSession
-    arguments[1] = what
-    return str(write.invoke(None, arguments))
+    return str(write.invoke(None, java_array(spark._sc._gateway, spark._jsparkSession, what)))

@@ -7,9 +7,8 @@ import threading
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.runtime import Runtime, runtime_of
-from skipstone.spark.delta_settings import warn_of_missing
+from skipstone.spark.delta_settings import has_delta, warn_of_missing
 from skipstone.spark.querylog.log_settings import SWITCH as LOG_SWITCH
 from skipstone.spark.querylog.log_settings import wanted
 from skipstone.spark.querylog.query_log import start_log, stop_log

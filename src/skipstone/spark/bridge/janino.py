@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.jvm import JavaObject, java_array, java_class
 
 __all__ = ["load_class", "new_instance"]
 
@@ -36,16 +36,14 @@ def load_class(spark: SparkSession, name: str) -> JavaObject:
 
 
 def _new_loader(jvm: JavaObject) -> JavaObject:
-    sources = jvm.org.codehaus.commons.compiler.util.resource.MapResourceFinder()
+    sources = java_class(jvm, "org.codehaus.commons.compiler.util.resource.MapResourceFinder")()
     for source in (files("skipstone.spark.bridge") / "java").iterdir():
         if source.name.endswith(".java"):
             sources.addResource(f"{_PACKAGE}/{source.name}", source.read_bytes())
-    parent = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    return jvm.org.codehaus.janino.JavaSourceClassLoader(parent, sources, "UTF-8")
+    parent = java_class(jvm, "java.lang.Thread").currentThread().getContextClassLoader()
+    return java_class(jvm, "org.codehaus.janino.JavaSourceClassLoader")(parent, sources, "UTF-8")
 
 
 def new_instance(spark: SparkSession, name: str) -> JavaObject:
     """An object of the named class, which has a constructor without arguments."""
-    gateway: JavaObject = spark.sparkContext._gateway
-    none = gateway.new_array(gateway.jvm.java.lang.Object, 0)
-    return load_class(spark, name).getConstructors()[0].newInstance(none)
+    return load_class(spark, name).getConstructors()[0].newInstance(java_array(spark.sparkContext._gateway))

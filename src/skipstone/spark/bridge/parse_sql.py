@@ -27,7 +27,7 @@ from skipstone.predicate.types import BOOLEAN
 from skipstone.progress import Progress
 from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
 from skipstone.spark.bridge.janino import load_class
-from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.jvm import JavaObject, java_array
 from skipstone.spark.bridge.query_text import not_a_query
 from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.queries import (
@@ -121,10 +121,9 @@ class QueryParser:
     ) -> None:
         """Copy the session and make the tables and views known in it."""
         constructor = load_class(spark, "QueryScans").getConstructors()[0]
-        gateway: JavaObject = spark._sc._gateway
-        arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
-        arguments[0] = spark._jsparkSession
-        self._scans = constructor.newInstance(arguments)
+        self._scans: JavaObject = constructor.newInstance(
+            java_array(spark._sc._gateway, spark._jsparkSession)
+        )
         self._sources = {name: _source(table) for name, table in tables.items()}
         self._names = {name: ColumnNames.from_schema(source.schema) for name, source in self._sources.items()}
         self._views = _view_names(self._sources)

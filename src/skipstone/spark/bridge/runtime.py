@@ -22,12 +22,12 @@ from skipstone.catalog.replica_store import load_replicas
 from skipstone.catalog.replicas import NO_REPLICAS, Replicas
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.loaded_table import Decided, LoadedTable, stored_names
 from skipstone.spark.bridge.question import Question
+from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.running import require_running
 
 __all__ = ["Runtime", "runtime_of"]

@@ -102,7 +102,7 @@ def append_plainly(source: Source, before: OpenTable, rows: DataFrame) -> None:
 def _was_committed(source: Source, before: OpenTable, mark: str, problem: Exception) -> bool:
     """Whether an append that failed is in the table all the same."""
     try:
-        # Jobs that look are not cancelled, for whoever is told of a failure appends again.
+        # Jobs that look are not cancelled, for whoever sees a failure appends again.
         with shielded(source.engine.spark):
             return _added(before, source.open(), mark) is not None
     # Whoever sees an append fail appends again: only a sure answer is given.

@@ -55,7 +55,7 @@ def ordered_inputs(atoms: Sequence[Expr]) -> tuple[Expr, ...]:
         for node in walk(atom):
             if (
                 isinstance(node, Column | Call)
-                # A computed constant is one that the session's optimizer was told to leave.
+                # A computed constant is one that the session's optimizer is set to leave.
                 and columns_of(node)
                 and type_of(node).ordered
                 and type_of(node).kind not in _NO_RANK

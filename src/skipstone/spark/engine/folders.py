@@ -9,7 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
-from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.jvm import JavaObject, java_class
 from skipstone.spark.failures import storage_reason
 
 __all__ = ["Folder", "is_inside"]
@@ -24,8 +24,7 @@ class Folder:
         try:
             if not path.strip():
                 raise SkipstoneError("The path of a new table must not be empty.")
-            jvm: JavaObject = spark._jvm
-            self._path = jvm.org.apache.hadoop.fs.Path(path)
+            self._path: JavaObject = java_class(spark._jvm, "org.apache.hadoop.fs.Path")(path)
             self._fs = self._path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
             self._path = self._fs.makeQualified(self._path)
         except Py4JJavaError as problem:

@@ -189,7 +189,7 @@ def _only_marked(engine: Engine, root: str, mark: str) -> bool:
 
 @contextmanager
 def _telling_why_it_stays(path: str) -> Iterator[None]:
-    """What keeps something from being taken away is told, and the failure before that is raised."""
+    """A failed clean-up is logged, and the failure before it is raised."""
     try:
         yield
     # The failure before this one is what matters.

@@ -2,8 +2,8 @@
 
 Spark knows a stage only once its turn has come. So a piece of work says how many stages it is going to run,
 and of how many tasks at least; smaller stages do not count. Each has its share of the work from the start,
-and further ones that turn up share what is left: what is told only grows. Only the jobs of the piece of work
-itself count, which a tag marks.
+and further ones that turn up share what is left: the reported share only grows. Only the jobs of the piece
+of work itself count, which a tag marks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SURPRISE = 0.1
 def watch(
     spark: SparkSession, progress: Progress | None, what: str, stages: int = 1, tasks: int = 2
 ) -> Iterator[None]:
-    """Tell how far the jobs are that are started meanwhile here, as a share of all the work."""
+    """Report how far the jobs started in this block are, as a share of all the work."""
     if progress is None:
         yield
         return
@@ -38,10 +38,10 @@ def watch(
     tag = f"skipstone-{uuid.uuid4().hex[:12]}"
     stop = threading.Event()
 
-    def tell(seen: Mapping[int, float]) -> None:
+    def report(seen: Mapping[int, float]) -> None:
         progress(what, int(_PARTS * share_of_stages(seen, stages)), _PARTS)
 
-    watcher = threading.Thread(target=_report, args=(spark, tell, tag, tasks, stop), daemon=True)
+    watcher = threading.Thread(target=_report, args=(spark, report, tag, tasks, stop), daemon=True)
     spark.sparkContext.addJobTag(tag)
     watcher.start()
     try:
@@ -70,7 +70,7 @@ def share_of_stages(stages: Mapping[int, float], expected: int) -> float:
 
 def _report(
     spark: SparkSession,
-    tell: Callable[[Mapping[int, float]], None],
+    report: Callable[[Mapping[int, float]], None],
     tag: str,
     least: int,
     stop: threading.Event,
@@ -85,7 +85,7 @@ def _report(
                 if seen.get(number, 0.0) < 1.0 and found.isDefined() and _counts(found.get(), least):
                     seen[number] = found.get().numCompletedTasks() / found.get().numTasks()
         if seen:
-            tell(seen)
+            report(seen)
 
 
 def _counts(stage: JavaObject, least: int) -> bool:

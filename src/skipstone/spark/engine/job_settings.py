@@ -98,7 +98,7 @@ EXACT: dict[str, str | None] = {
     "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
     **_WHOLE,
 }
-"""Rows that must arrive as they were read."""
+"""Rows that must be written as they were read."""
 
 IN_PLACE: dict[str, str | None] = {
     # Rows must stay in the partition that they were sent to, and all of them in one file.
@@ -129,7 +129,7 @@ QUERY_LOG: dict[str, str | None] = {
     "parquet.page.write-checksum.enabled": "true",
     "parquet.page.verify-checksum.enabled": "true",
     "spark.sql.shuffle.partitions": "1",
-    # VACUUM lists files with so many tasks, thousands unless told otherwise.
+    # VACUUM lists files with so many tasks, thousands by default.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     AUTO_COMPACT: "true",
     "spark.databricks.delta.autoCompact.minNumFiles": "32",

@@ -14,9 +14,9 @@ from skipstone.catalog.replicas import HorizontalPartition, Replicas, replicas_o
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.failures import SPARK_FAILURES, storage_reason
 

@@ -11,7 +11,7 @@ from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.jvm import JavaObject, java_class
 from skipstone.spark.engine.open_table import OpenTable
 
 __all__ = ["read_column_sizes"]
@@ -25,7 +25,7 @@ def read_column_sizes(table: OpenTable, indices: Counts) -> ColumnSizes:
     spread = np.unique(np.linspace(0, len(indices) - 1, _MOST_FOOTERS).astype(np.int64))
     wanted = indices[spread] if len(indices) else indices
     gateway: JavaObject = spark.sparkContext._gateway
-    paths = gateway.new_array(gateway.jvm.java.lang.String, len(wanted))
+    paths = gateway.new_array(java_class(gateway.jvm, "java.lang.String"), len(wanted))
     for index, file in enumerate(wanted):
         paths[index] = table.snapshot.locations[file]
     reader = new_instance(spark, "SkipstoneFooters")

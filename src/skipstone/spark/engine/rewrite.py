@@ -241,7 +241,7 @@ class Rewriting:
             return version
 
     def _abandon(self) -> None:
-        """Delete what was written; if that fails too, the first failure is the one to be told."""
+        """Delete what was written; if that fails too, the first failure is the one to report."""
         try:
             self._handle.abandon(self._session._jsparkSession)
         except (Py4JJavaError, PySparkException) as problem:
@@ -249,7 +249,7 @@ class Rewriting:
 
     def _failure(self, problem: Py4JJavaError | PySparkException) -> SkipstoneError:
         root, reason = self.before.root, reason_of(problem)
-        # Once Delta's own Python package is imported, its exceptions arrive as Python's.
+        # Once Delta's own Python package is imported, its exceptions are Python's.
         if isinstance(problem, PySparkException):
             name = type(problem).__name__
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
+from skipstone.spark.bridge.jvm import java_class
 from skipstone.spark.engine.job_settings import LENIENT, Settings
 
 __all__ = ["copied_session", "in_session", "lenient", "with_settings"]
@@ -32,7 +33,7 @@ def with_settings(session: SparkSession, settings: Settings) -> SparkSession:
 
 def in_session(session: SparkSession, frame: DataFrame) -> DataFrame:
     """The same rows under the settings of another session; what was resolved before keeps its meaning."""
-    dataset = session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
+    dataset = java_class(session._jvm, "org.apache.spark.sql.classic.Dataset")
     plan = frame._jdf.queryExecution().analyzed()
     return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, DataFrameWriter
 
 from skipstone.errors import SkipstoneError
 from skipstone.path_listing import problem_of, read_listing
-from skipstone.spark.bridge.delta import has_delta
+from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable, open_table
 from skipstone.spark.failures import sentence_of

@@ -30,6 +30,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skipstone.catalog.tracked import Tracked, TrackedSet
+from skipstone.layout.pack import pack
 from skipstone.predicate.expr import Column, Expr, Or, Value
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Words
@@ -255,20 +256,13 @@ def _unions(
     numbers: dict[str, pa.Array], evaluated: Sequence[int], united: Mapping[int, Sequence[int]], blocks: int
 ) -> tuple[Words, Words]:
     features = len(evaluated) + len(united)
-    width = (features + 63) // 64
-    bits = np.zeros((blocks, width * 64), np.bool_)
+    bits = np.zeros((blocks, features), np.bool_)
     for bit, index in enumerate(evaluated):
         word = numbers[f"features{bit // _FEATURES_A_WORD}"].fill_null(0).to_numpy(zero_copy_only=False)
         bits[:, index] = (word >> (bit % _FEATURES_A_WORD)) & 1
     for index, parts in united.items():
         bits[:, index] = bits[:, parts].any(axis=1)
-    known = np.zeros_like(bits)
-    known[:, :features] = True
-    return _pack(bits), _pack(known)
-
-
-def _pack(bits: np.ndarray) -> Words:
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), -1)
+    return pack(bits), pack(np.ones_like(bits))
 
 
 def _statistics(

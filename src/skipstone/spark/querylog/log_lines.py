@@ -18,7 +18,7 @@ _EXPRESSION_ID = re.compile(r"#\d+L?")
 
 
 def root_of(line: bytes) -> str:
-    """The root of the table that a line tells of."""
+    """The root of the table that a line is about."""
     return str(json.loads(line)["question"]["root"])
 
 

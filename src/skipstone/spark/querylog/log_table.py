@@ -119,7 +119,7 @@ class LogTable:
             try:
                 records = frame.orderBy("time", "filter").toArrow().to_pylist()
             except SPARK_FAILURES:
-                # On the way to Python it is lost which file was read; without Python it is told.
+                # Spark's error names the file that was read; what reaches Python does not.
                 self._frame().write.format("noop").mode("overwrite").save()
                 raise
         found: list[LoggedScan] = []

@@ -9,7 +9,7 @@ Three steps, so that no query waits and little is lost (self-organising layouts 
 3. Now and then a background thread appends what the files hold to ``TABLE/_skipstone/query_log``. The name of
    the file is the name of the batch, so taking a file over can never append it twice.
 
-Whatever goes wrong is told once, counted, and shown by ``status``.
+Every kind of failure is logged once, counted, and shown by ``status``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Expr
-from skipstone.spark.bridge.delta import has_delta
 from skipstone.spark.bridge.runtime import Runtime
+from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.querylog.log_settings import LogSettings
@@ -55,7 +55,7 @@ _UNLOGGED = "skipstone-unlogged"  # as in QueryLog.java
 _recorders: dict[str, Recorder] = {}
 _lock = threading.Lock()
 _NOTHING = RecorderCounts(recorded=0, waiting=0, dropped={}, problems=())
-_told: set[tuple[str, tuple[str, ...]]] = set()
+_warned: set[tuple[str, tuple[str, ...]]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ def usable_log(table: OpenTable, since: datetime | None = None) -> tuple[tuple[L
         f"they filter by columns that the table no longer has ({', '.join(names)})."
     )
     with _lock:
-        new = (root, names) not in _told
-        _told.add((root, names))
+        new = (root, names) not in _warned
+        _warned.add((root, names))
     if new:
         LOG.warning("%s", sentence)
     return tuple(kept), sentence

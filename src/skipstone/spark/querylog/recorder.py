@@ -74,7 +74,7 @@ class Recorder:
             str(self.listener.id()),
             settings.spill_bytes,
             lambda holder: bool(self.listener.mayRun(holder)),
-            self._tell,
+            self._report,
         )
         self._thread = threading.Thread(target=self._work, name="skipstone-query-log", daemon=True)
         self._thread.start()
@@ -124,9 +124,9 @@ class Recorder:
             call(*arguments)
         # The log must neither fail a query nor end the thread that writes it: here and below.
         except Exception as problem:  # noqa: BLE001
-            self._tell(some_sentence_of(problem))
+            self._report(some_sentence_of(problem))
 
-    def _tell(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         with self._noting:
             new = problem not in self._problems and len(self._problems) < _MOST_PROBLEMS
             if new:
@@ -218,7 +218,7 @@ class Recorder:
             if found:
                 self._append_to(root, [scan for _, scan in found], batch)
         except Exception as problem:  # noqa: BLE001
-            self._tell(some_sentence_of(problem))
+            self._report(some_sentence_of(problem))
             failing.add(root)
             return [line for line, _ in found]
         return []
@@ -246,4 +246,4 @@ class Recorder:
     def _drop(self, reason: str, count: int, problem: Exception | None = None) -> None:
         with self._noting:
             self._dropped[reason] += count
-        self._tell(reason if problem is None else f"{reason} ({type(problem).__name__}: {problem})")
+        self._report(reason if problem is None else f"{reason} ({type(problem).__name__}: {problem})")

@@ -72,14 +72,14 @@ class SpillFolder:
         owner: str,
         most_bytes: int,
         runs: Callable[[str], bool],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        """``runs`` says whether an application may still run, ``tell`` is told what goes wrong."""
+        """``runs`` says whether an application may still run, ``report`` receives failures."""
         self.path = path
         self.owner = owner
         self._most_bytes = most_bytes
         self._runs = runs
-        self._tell = tell
+        self._report = report
         self._waiting = 0
 
     def closed(self, current: int) -> list[SpillFile]:
@@ -94,7 +94,7 @@ class SpillFolder:
             except FileNotFoundError:  # another session was faster
                 continue
             except OSError as problem:
-                self._tell(some_sentence_of(problem))
+                self._report(some_sentence_of(problem))
                 continue
             found += [] if file is None else [file]
         return sorted(found, key=lambda file: (not file.tried, file.modified, file.path.name))
@@ -145,7 +145,7 @@ class SpillFolder:
         try:
             return self._runs(holder)
         except Exception as problem:  # noqa: BLE001 - a name that nobody understands is not ours
-            self._tell(f"nobody can tell whether {holder} still runs ({some_sentence_of(problem)})")
+            self._report(f"it is unknown whether {holder} still runs ({some_sentence_of(problem)})")
             return True
 
 

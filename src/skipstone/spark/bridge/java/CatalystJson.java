@@ -155,7 +155,7 @@ public final class CatalystJson {
         }
     }
 
-    /** Of an expression that is not looked into, only the columns it reads are told. */
+    /** Of an expression that is not looked into, only the columns it reads are written. */
     private static void columns(Expression e, Map node, List out) {
         int count = 0;
         Iterator references = e.references().iterator();

@@ -95,7 +95,9 @@ final class FinishedQuery {
         }
     }
 
-    /** A part that was left out once it was known to be empty: the stages that told so have run. */
+    /**
+     * A part that was left out once it was known to be empty: the stages that showed it have run.
+     */
     private void within(LogicalPlan plan) {
         if (plan instanceof LogicalQueryStage) {
             SparkPlan stage = ((LogicalQueryStage) plan).physicalPlan();

@@ -26,7 +26,7 @@ final class ScanPruner {
     private final List adapters;
     private volatile Function decider;
 
-    /** Where this thread wants to be told what was decided. */
+    /** Where this thread wants decisions to be reported. */
     private final ThreadLocal report = new ThreadLocal();
 
     ScanPruner(TableRegistry tables, List adapters) {

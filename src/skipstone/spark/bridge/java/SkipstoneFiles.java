@@ -40,7 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The files of a table as they lie now, data frames over some of them, and aggregates per file. */
+/** The current files of a table, data frames over some of them, and aggregates per file. */
 public class SkipstoneFiles {
     private static final long BYTES_A_TASK = 32L << 20;
 

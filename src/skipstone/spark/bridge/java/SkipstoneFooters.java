@@ -2,6 +2,7 @@ package skipstone;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.parquet.HadoopReadOptions;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
@@ -24,8 +25,13 @@ public final class SkipstoneFooters {
         Map columns = new HashMap();
         Map values = new HashMap();
         for (int i = 0; i < paths.length; i++) {
+            Path path = new Path(paths[i]);
+            // Without options, every file would have the configuration read from its XML files
+            // anew.
             ParquetFileReader reader =
-                    ParquetFileReader.open(HadoopInputFile.fromPath(new Path(paths[i]), conf));
+                    ParquetFileReader.open(
+                            HadoopInputFile.fromPath(path, conf),
+                            HadoopReadOptions.builder(conf, path).build());
             try {
                 List groups = reader.getFooter().getBlocks();
                 for (int j = 0; j < groups.size(); j++) {

@@ -24,7 +24,8 @@ import java.util.TreeSet;
 
 /**
  * Lines that wait in memory, and the file on local disk that they go to: when many have gathered,
- * when asked for, and when the application ends. What goes wrong is counted and told once.
+ * when asked for, and when the application ends. Failures are counted, and each kind is logged
+ * once.
  */
 final class SpillQueue {
     private static final Logger LOG = LoggerFactory.getLogger("skipstone");
@@ -39,7 +40,7 @@ final class SpillQueue {
     private long recorded;
     private List waiting = new ArrayList();
     private final TreeMap dropped = new TreeMap();
-    private final Set told = new TreeSet();
+    private final Set reported = new TreeSet();
 
     /** mostBytes bounds the file that is being written, and what waits in memory for it. */
     SpillQueue(String folder, String writer, int capacity, long mostBytes) {
@@ -82,7 +83,7 @@ final class SpillQueue {
         }
         byte[] bytes = (String.join("\n", waiting) + "\n").getBytes(StandardCharsets.UTF_8);
         if (spilledBytes + bytes.length > mostBytes) {
-            tell("the spill file has reached its limit", null);
+            report("the spill file has reached its limit", null);
             return;
         }
         try {
@@ -113,7 +114,7 @@ final class SpillQueue {
             spilledBytes += bytes.length;
             nothingWaits();
         } catch (Exception problem) {
-            tell("the queue cannot be spilled to " + folder, problem);
+            report("the queue cannot be spilled to " + folder, problem);
         }
     }
 
@@ -151,11 +152,11 @@ final class SpillQueue {
         Object before = dropped.get(reason);
         dropped.put(
                 reason, Long.valueOf((before == null ? 0L : ((Long) before).longValue()) + count));
-        tell(reason, problem);
+        report(reason, problem);
     }
 
-    private synchronized void tell(String what, Throwable problem) {
-        if (told.add(what)) {
+    private synchronized void report(String what, Throwable problem) {
+        if (reported.add(what)) {
             LOG.warn("query log: " + what + (problem == null ? "" : " (" + problem + ")"));
         }
     }
@@ -171,7 +172,7 @@ final class SpillQueue {
             reasons.append(":").append(entry.getValue());
         }
         StringBuilder problems = new StringBuilder();
-        java.util.Iterator all = told.iterator();
+        java.util.Iterator all = reported.iterator();
         while (all.hasNext()) {
             problems.append(problems.length() == 0 ? "" : ",")
                     .append(JsonText.quote((String) all.next()));
