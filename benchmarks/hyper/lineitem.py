@@ -2,7 +2,7 @@
 
 Queries are those of section 6.2.2 of the hyper-partitioning thesis: ``start < attribute <= end`` with a
 selectivity as close to 5 % as its values allow. One range would tell as much about where it lies as about the
-layout (in the middle, at the median, it meets both sides of most cuts), so there are twenty of each attribute,
+layout (in the middle, at the median, it meets both sides of most cuts), so there are twenty of each attribute
 at random places; of an attribute with few values, each value that is met.
 """
 
