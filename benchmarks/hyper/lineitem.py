@@ -2,11 +2,13 @@
 
 Queries are those of section 6.2.2 of the hyper-partitioning thesis: ``start < attribute <= end`` with a
 selectivity as close to 5 % as its values allow. One range would tell as much about where it lies as about the
-layout, so there are three of each attribute: low, in the middle and high.
+layout (in the middle, at the median, it meets both sides of most cuts), so there are twenty of each attribute
+at random places; of an attribute with few values, each value that is met.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +24,11 @@ from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import DATE, INT, LONG, STRING, Type
 
-__all__ = ["NAME", "Range", "lineitem_file", "ranges_of", "read_rows", "sampled"]
+__all__ = ["NAME", "Range", "lineitem_file", "one_of_each", "ranges_of", "read_rows", "sampled"]
 
 NAME = "lineitem"
 SELECTIVITY = 0.05
-_PLACES = (0.15, 0.475, 0.8)
+_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,20 @@ def sampled(rows: dict[Expr, pa.Array], count: int, seed: int = 0) -> Sample:
 
 
 def ranges_of(sample: Sample) -> tuple[Range, ...]:
-    """Three ranges of each attribute."""
+    """Up to twenty ranges of each attribute, all different."""
+    places = np.random.default_rng(0).uniform(0.0, 1.0 - SELECTIVITY, (len(sample.columns), _PLACES))
     found: dict[Range, None] = {}
-    for expr, values in sample.columns.items():
+    for (expr, values), mine in zip(sample.columns.items(), places.tolist(), strict=True):
         assert isinstance(expr, Column)
         ranked = rank(values)
-        for place in _PLACES:
+        for place in mine:
             found[Range(expr.path[0], _range(expr, ranked, place))] = None
     return tuple(found)
+
+
+def one_of_each(ranges: Sequence[Range]) -> tuple[Range, ...]:
+    """The first range of each attribute."""
+    return tuple({each.attribute: each for each in reversed(ranges)}.values())[::-1]
 
 
 def _range(column: Column, ranked: Ranked, place: float) -> Expr:

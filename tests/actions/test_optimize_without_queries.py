@@ -10,7 +10,9 @@ from pyspark.sql import Row, SparkSession
 from tests.opened import opened
 
 import skipstone
+from skipstone.actions.optimize import Optimize
 from skipstone.layout.assignment import Tree
+from skipstone.layout.options import LayoutOptions
 from skipstone.layout.stored_layout import stored_layout
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
@@ -87,6 +89,14 @@ def test_given_queries_none_of_which_reads_the_table_are_refused(
     for act in (table.advise, table.optimize):
         with pytest.raises(skipstone.SkipstoneError, match="No query of the log reads"):
             act(other, block_rows=600)
+
+
+def test_a_sample_of_some_rows_is_enough(shipments: Callable[..., skipstone.Table]) -> None:
+    options = LayoutOptions(block_rows=600, sample_rows=2_000)
+    report = shipments().perform(Optimize(options=options))
+    assert (report.layout, report.rows) == ("hyper", 12_000)
+    assert report.files_after == 20
+    assert (report.percent_before, report.percent_after) == (None, None)
 
 
 def test_named_columns_need_no_queries(shipments: Callable[..., skipstone.Table]) -> None:

@@ -70,7 +70,9 @@ def sizes(view: TableView, design: Design) -> np.ndarray:
 
 def test_allocations_are_those_of_figure_3_3() -> None:
     design = fit(four_attributes())
-    assert list(design.parameters["allocation"].values()) == [2.0, 1.5, 1.5, 1.0]  # type: ignore[attr-defined]
+    # Which of the attributes 2 to 4 has one cut less is left open; none is cut twice on one way.
+    assert sorted(design.parameters["allocation"].values()) == [1.0, 1.5, 1.5, 2.0]  # type: ignore[attr-defined]
+    assert all(len(set(map(columns_of, cuts))) == 3 for cuts in paths(tree_of(design).root))
     assert [len(level) for level in discriminators(tree_of(design))] == [1, 2, 4]
     assert discriminators(tree_of(design))[:2] == [["1"], ["2", "3"]]
     assert "robustness 4.2" in design.note

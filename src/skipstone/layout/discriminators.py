@@ -36,7 +36,7 @@ class LeastAllocated:
 
     def choose(self, node: OpenNode, allocation: Allocation) -> Choice | None:
         """The least-allocated attribute that can cut the node."""
-        return first_cut(self.attributes, allocation.least_first(), node)
+        return first_cut(self.attributes, allocation.in_turn(node.coverage, node.cuts), node)
 
     def made(self, node: OpenNode, choice: Choice) -> None:
         """The allocation says all."""

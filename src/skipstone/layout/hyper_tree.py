@@ -37,11 +37,20 @@ __all__ = ["Choice", "Discriminator", "GrownTree", "OpenNode", "grow_tree"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenNode:
-    """A node that is to be cut: its sampled rows, the blocks they are to become, its depth from 1 on."""
+    """A node that is to be cut: its sampled rows, and the blocks they are to become.
+
+    ``cuts`` are how often each attribute was cut on the way to it, ``coverage`` its share of all blocks.
+    """
 
     rows: Rows
     blocks: int
-    depth: int
+    cuts: Rows
+    coverage: float = 1.0
+
+    @property
+    def depth(self) -> int:
+        """From 1 on."""
+        return int(self.cuts.sum()) + 1
 
     @property
     def share(self) -> float:
@@ -97,7 +106,7 @@ def grow_tree(attributes: tuple[Attribute, ...], blocks: int, discriminator: Dis
     wanted = max(1, min(blocks, len(rows)))
     # From as many values as blocks on, more make no difference.
     allocation = Allocation(len(attributes), [min(len(each.values), wanted) for each in attributes])
-    root = _Growing(OpenNode(rows, wanted, 1))
+    root = _Growing(OpenNode(rows, wanted, np.zeros(len(attributes), np.int64)))
     waiting = deque([root])
     while waiting:
         growing = waiting.popleft()
@@ -108,20 +117,23 @@ def grow_tree(attributes: tuple[Attribute, ...], blocks: int, discriminator: Dis
         if choice is None:
             continue
         growing.choice = choice
-        allocation.add(choice.attribute, node.blocks / wanted)
+        allocation.add(choice.attribute, node.coverage)
         discriminator.made(node, choice)
-        growing.sides = [_Growing(side) for side in _sides(attributes[choice.attribute], node, choice.cut)]
+        growing.sides = [_Growing(side) for side in _sides(attributes[choice.attribute], node, choice)]
         waiting.extend(growing.sides)
     return _grown(root, allocation)
 
 
-def _sides(attribute: Attribute, node: OpenNode, cut: Cut) -> tuple[OpenNode, OpenNode]:
-    left = attribute.codes[node.rows] <= cut.code
-    worth = node.blocks * cut.rows / len(node.rows)
+def _sides(attribute: Attribute, node: OpenNode, choice: Choice) -> tuple[OpenNode, OpenNode]:
+    left = attribute.codes[node.rows] <= choice.cut.code
+    worth = node.blocks * choice.cut.rows / len(node.rows)
     blocks = min(node.blocks - 1, max(1, int(worth + 0.5)))
+    cuts = node.cuts.copy()
+    cuts[choice.attribute] += 1
+    each = node.coverage / node.blocks
     return (
-        OpenNode(node.rows[left], blocks, node.depth + 1),
-        OpenNode(node.rows[~left], node.blocks - blocks, node.depth + 1),
+        OpenNode(node.rows[left], blocks, cuts, blocks * each),
+        OpenNode(node.rows[~left], node.blocks - blocks, cuts, (node.blocks - blocks) * each),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hyper.lineitem import lineitem_file, ranges_of, read_rows, sampled
+from benchmarks.hyper.lineitem import lineitem_file, one_of_each, ranges_of, read_rows, sampled
 from benchmarks.hyper.run import Options, run
 from benchmarks.hyper.simulations import by_attribute
 from skipstone.errors import SkipstoneError
@@ -18,7 +18,8 @@ def test_there_are_ranges_of_all_16_attributes_and_most_are_of_five_percent(tmp_
     sample = sampled(rows, 100_000)
     ranges = ranges_of(sample)
     assert len({each.attribute for each in ranges}) == len(rows) == 16
-    assert sum(each.attribute == "l_partkey" for each in ranges) == 3
+    assert sum(each.attribute == "l_orderkey" for each in ranges) == 20
+    assert [each.attribute for each in one_of_each(ranges)] == [expr.path[0] for expr in rows]  # type: ignore[union-attr]
     assert all(
         each.sql.startswith("SELECT count(*), sum(l_extendedprice) FROM lineitem WHERE") for each in ranges
     )
