@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.e2e.replicated import make_replicated
 from tests.light_plans import LIGHT_PLANS, settings_of
+from tests.templates import Templates
 
 import skipstone
 
@@ -69,3 +71,16 @@ def orders(
     table = skipstone.table(spark, f"{name}={path}")
     table.index(expressions=["month(day)", "attrs['c']"], features=["mode = 'AIR' AND id < 300"])
     return Orders(table, name, path)
+
+
+@pytest.fixture
+def replicated(spark: SparkSession, templates: Templates, tmp_path: Path) -> skipstone.Table:
+    """A table with a replica that a test may change; deletion vectors are allowed."""
+
+    def make(path: Path) -> None:
+        vectors = {"spark.databricks.delta.properties.defaults.enableDeletionVectors": "true"}
+        with settings_of(spark, vectors):
+            make_replicated(spark, path)
+
+    path = templates.copy("replicated", make, tmp_path / "t")
+    return skipstone.table(spark, str(path))

@@ -187,18 +187,23 @@ public final class HadoopFiles {
     }
 
     /**
-     * Deletes a folder in which no file is younger than so much; says whether it did. Clocks of
-     * file systems differ by less than anything that is worth asking for here.
+     * Deletes a folder in which no file is younger than so much; says whether it did, and not
+     * somebody else meanwhile. Clocks of file systems differ by less than anything that is worth
+     * asking for here.
      */
     public boolean deleteOldFolder(Configuration conf, String path, long millis) throws Exception {
         Path target = new Path(path);
         FileSystem fs = target.getFileSystem(conf);
-        long newest = fs.getFileStatus(target).getModificationTime();
-        RemoteIterator files = fs.listFiles(target, true);
-        while (files.hasNext()) {
-            Object file = files.next();
-            newest = Math.max(newest, ((FileStatus) file).getModificationTime());
+        try {
+            long newest = fs.getFileStatus(target).getModificationTime();
+            RemoteIterator files = fs.listFiles(target, true);
+            while (files.hasNext()) {
+                Object file = files.next();
+                newest = Math.max(newest, ((FileStatus) file).getModificationTime());
+            }
+            return System.currentTimeMillis() - newest > millis && fs.delete(target, true);
+        } catch (FileNotFoundException absent) {
+            return false;
         }
-        return System.currentTimeMillis() - newest > millis && fs.delete(target, true);
     }
 }
