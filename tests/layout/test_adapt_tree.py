@@ -210,6 +210,20 @@ def test_unqueried_attributes_lose_at_most_the_share_that_is_allowed(seed: int) 
                 assert 1 - found.after[expr] >= (1 - given_up) * (1 - share) - 1e-9
 
 
+def test_many_adaptations_give_up_no_more_than_one_may() -> None:
+    tree, filters, columns = random_case(2, 6)
+    queries = workload_view(filters)
+    sample = sample_of(columns, queries)
+    prices = Prices(queries.weights, 0.01)
+    now = adapt_tree(LaidOut(tree), sample, queries, prices, AdaptLimits(40)).before
+    skipped_twice_as_much = {expr: 1 - 2 * (1 - share) for expr, share in now.items()}
+    limits = AdaptLimits(40, most_given_up=0.5, scanned_first=skipped_twice_as_much)
+    assert adapt_tree(LaidOut(tree), sample, queries, prices, AdaptLimits(40)).changes
+    found = adapt_tree(LaidOut(tree), sample, queries, prices, limits)
+    for expr, share in now.items():
+        assert expr in found.queried or found.after[expr] <= share + 1e-9
+
+
 def test_more_is_saved_when_more_may_be_given_up() -> None:
     tree, filters, columns = random_case(0, 6)
     few, many = (adapt(tree, filters, columns, 0.01, given_up)[0] for given_up in (0.2, 1.0))

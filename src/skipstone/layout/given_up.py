@@ -12,7 +12,7 @@ is; extents are measured on the blocks themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,32 +29,35 @@ _TINY = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeSkips:
-    """The ranges of all attributes; ``bounded`` tells of which at most a share may be given up."""
+    """The ranges of all attributes, and the share of what each of them skips that may be given up."""
 
     numbers: RangeNumbers
-    bounded: npt.NDArray[np.bool_]
-    most_given_up: float
+    most_given_up: Floats
 
     @classmethod
-    def of(cls, attributes: Sequence[Attribute], bounded: Sequence[bool], most_given_up: float) -> RangeSkips:
-        """The ranges of some attributes, of which there is at least one."""
+    def of(cls, attributes: Sequence[Attribute]) -> RangeSkips:
+        """The ranges of some attributes, of which there is at least one; all may be given up."""
         numbers = RangeNumbers.of([each.codes for each in attributes], [each.null for each in attributes])
-        return cls(numbers, np.array(bounded, np.bool_), most_given_up)
+        return cls(numbers, np.ones(len(attributes)))
+
+    def keeping(self, skipped: Floats, least: Floats) -> RangeSkips:
+        """The same, where of so many rows that ranges skip so many must remain."""
+        may = 1.0 - least / np.maximum(skipped, _TINY)
+        return replace(self, most_given_up=np.clip(may, 0.0, 1.0))
 
     def skipped(self, blocks: Sequence[Indices]) -> Floats:
         """The sampled rows that a range of each attribute skips, for each of these blocks."""
-        found: Floats = np.zeros((len(blocks), len(self.bounded)))
+        found: Floats = np.zeros((len(blocks), len(self.most_given_up)))
         for index, rows in enumerate(blocks):
             found[index] = len(rows) * (1.0 - self.numbers.of_rows(rows).widths())
         return found
 
     def allows(self, before: Floats, touched: Floats, after: Floats) -> bool:
         """Whether a change may turn what is touched, out of what is there, into this."""
-        lost = (touched - after)[self.bounded]
-        return bool((lost <= self.most_given_up * before[self.bounded] + _TINY).all())
+        return bool((touched - after <= self.most_given_up * before + _TINY).all())
 
     def certainly_allowed(self, before: Floats, in_order: Floats) -> int:
         """How many of the blocks, in this order, may be touched whatever becomes of them."""
-        lost = np.cumsum(in_order, axis=0)[:, self.bounded]
-        fits = (lost <= self.most_given_up * before[self.bounded] + _TINY).all(axis=1)
+        lost = np.cumsum(in_order, axis=0)
+        fits = (lost <= self.most_given_up * before + _TINY).all(axis=1)
         return len(in_order) if fits.all() else int(np.argmin(fits))

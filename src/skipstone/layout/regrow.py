@@ -1,9 +1,10 @@
-"""Growing a part of a tree anew: the qd-tree's greedy cuts over the rows of some blocks, into as many blocks.
+"""Growing a part of a tree anew: the qd-tree's greedy cuts over the rows of some blocks.
 
-The candidates are those of the qd-tree, which are the atoms of the window's queries and ranges of the columns
-that they compare, and besides ranges of all other attributes. Where no cut gains anything, nodes that are
-still too large are halved by the most even of these latter cuts, so that blocks which no query reads remain
-partitioned by what nobody asks for now.
+The rows become as many blocks as they are worth, each from 0.3 to 2 times the wanted size, so that a part
+which was grown anew cannot be grown into ever smaller blocks. The candidates are those of the qd-tree, which
+are the atoms of the window's queries and ranges of the columns that they compare, and besides ranges of all
+other attributes. Where no cut gains anything, nodes that are still too large are halved by the most even of
+these latter cuts, so that blocks which no query reads remain partitioned by what nobody asks for now.
 
 Candidates and their classes are computed once for the whole sample; a part only takes the classes of its
 rows, so that hundreds of parts can be tried. Cost of a part: that of :mod:`~skipstone.layout.grow` on its
@@ -35,7 +36,7 @@ Indices = npt.NDArray[np.int64]
 _RANGES = 64
 _OTHER_RANGES = 8
 _SMALLEST, _LARGEST = 0.3, 2.0
-"""Rows of a new block, in blocks: a smaller one would count as not laid out, a larger one serve nobody else."""
+"""Rows of a new block, in blocks: smaller ones would count as not laid out, larger ones serve nobody else."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,14 +82,14 @@ class Regrower:
         formulas = compile_formulas(queries.formulas, len(queries.atoms))
         return cls(cuts, groups, formulas, queries.weights, np.arange(first, len(cuts)), block_rows)
 
-    def grow(self, rows: Indices, blocks: int) -> Regrown:
-        """The tree over these sampled rows, of about so many leaves."""
+    def grow(self, rows: Indices) -> Regrown:
+        """The tree over these sampled rows, of as many leaves as they are blocks, about."""
         part = replace(
             self.groups,
             groups=tuple(replace(group, classes=group.classes[rows]) for group in self.groups.groups),
         )
-        size = min(self.block_rows, len(rows) / max(blocks, 1))
-        limits = Limits(max(1.0, _SMALLEST * size), _LARGEST * size, max(blocks, 1))
+        size = self.block_rows
+        limits = Limits(max(1.0, _SMALLEST * size), _LARGEST * size, max(1, round(len(rows) / size)))
         grown = grow(part, self.formulas, self.weights, limits, self.preferred)
         scanned = sum(
             len(leaf.rows) * float(self.weights @ reads)
