@@ -44,7 +44,7 @@ JVM_HANDLE = re.compile(r"jvm_\w+|_jdf|_jvm|_jc|_jsc|_jsparkSession|_gateway|shi
 MOST_LINES = 400
 MOST_PARAMETERS = 5
 # The public face: each thing that a user may give is a parameter, and becomes part of an object at once.
-MANY_PARAMETERS = {"api.py": {"advise", "auto", "optimize", "replicate"}}
+MANY_PARAMETERS = {"api.py": {"adapt", "advise", "auto", "optimize", "replicate"}}
 
 
 def imported_modules(tree: ast.AST, package: tuple[str, ...]) -> Iterator[str]:

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import TypeVar
 
 from skipstone.actions.action import Action, perform
+from skipstone.actions.adapt import Adapt
+from skipstone.actions.adapt_report import AdaptReport
 from skipstone.actions.advise import Advise
 from skipstone.actions.analyze import Analyze, WorkloadAnalysis
 from skipstone.actions.append import Append
@@ -313,6 +315,28 @@ class Table:
         """
         report = self.perform(Repair(check), progress, cancel)
         self._source.bind()
+        return report
+
+    def adapt(
+        self,
+        queries: Workload | None = None,
+        window_days: float = 30.0,
+        most_given_up: float = 0.5,
+        *,
+        dry_run: bool = False,
+        model: CostModel | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> AdaptReport:
+        """Change the tree that the table is laid out by, rewriting only the blocks where queries gain by it.
+
+        The queries are those of the last ``window_days`` of the log by default. What they save, if they come
+        once more, must exceed what rewriting costs. Ranges of a column that no query is about may lose the
+        share ``most_given_up`` of what they skip. With ``dry_run`` nothing is written.
+        """
+        report = self.perform(Adapt(queries, window_days, most_given_up, dry_run, model), progress, cancel)
+        if report.layout_id:
+            self._source.bind()
         return report
 
     def auto(

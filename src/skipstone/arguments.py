@@ -62,6 +62,8 @@ NUMBERS = {
     "step_mb": Range(1, _MANY),
     "seconds": Range(0.01, 86_400 * 365),
     "idle_checks": Range(1, _MANY, whole=True),
+    # adapt
+    "most_given_up": Range(0, 1),
     # calibrate
     "rows": Range(10_000, _MANY, whole=True),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skipstone.actions.action import Action
+from skipstone.actions.adapt import Adapt
 from skipstone.actions.advise import Advise
 from skipstone.actions.analyze import Analyze
 from skipstone.actions.append import Append
@@ -38,6 +39,7 @@ ACTIONS: tuple[type[Action[object]], ...] = (
     Advise,
     Optimize,
     OptimizeNew,
+    Adapt,
     Replicate,
     ShowReplicas,
     Refresh,

@@ -45,6 +45,7 @@ class RewriteWork:
     """What is to be rewritten: the prepared files, by a design.
 
     ``sizes`` are those of the files' columns, ``started`` is when the work began if that was before now.
+    ``stored`` is the design that is kept for later rows, if it is not the one that the files are written by.
     """
 
     prepared: Prepared
@@ -52,6 +53,7 @@ class RewriteWork:
     design: Design
     sizes: ColumnSizes
     started: datetime | None = None
+    stored: Design | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ def _to_track(table: OpenTable, prepared: Prepared, design: Design) -> TrackedSe
 
 def layout_record(work: RewriteWork, plan: Plan, version: int) -> LayoutRecord:
     """What is kept of a layout, for later rows and for whoever looks."""
-    prepared, design = work.prepared, work.design
+    prepared, design = work.prepared, work.stored or work.design
     return LayoutRecord(
         id=plan.layout,
         strategy=work.layout,

@@ -44,12 +44,11 @@ def _layouts(
 ) -> KnownLayouts:
     """The drift of each layout; of many layouts, of those with the most bytes."""
     drifts: list[LayoutDrift] = []
-    for layout, indices in files_by_layout(table.files, catalog).items():
+    newest_id = newest_layout(table.files, catalog)
+    newest = load_layout(table.store, newest_id, table.root) if newest_id else None
+    adapted = {} if newest is None else dict.fromkeys(newest.adapted_from, newest_id)
+    for layout, indices in files_by_layout(table.files, catalog, adapted).items():
         stored = stored_layout(table.store, layout, table.root) if len(drifts) < MOST_LAYOUTS else None
         if stored is not None:
             drifts.append(drift_of_layout(stored, indices, scans, since))
-    newest_id = newest_layout(table.files, catalog)
-    newest = next((each.record for each in drifts if each.record.id == newest_id), None)
-    if newest is None and newest_id:
-        newest = load_layout(table.store, newest_id, table.root)
     return KnownLayouts(tuple(drifts), newest_id, newest)

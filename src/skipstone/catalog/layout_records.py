@@ -21,6 +21,7 @@ from skipstone.errors import DamagedFileError, SkipstoneError
 from skipstone.json_types import JsonObject, json_int, json_list, json_number, json_object, json_text
 
 __all__ = [
+    "ADAPTED_FROM",
     "LAYOUTS",
     "GroupRecord",
     "LayoutRecord",
@@ -33,6 +34,8 @@ __all__ = [
 
 Read = TypeVar("Read")
 FORMAT = 3
+ADAPTED_FROM = "adapted_from"
+"""The parameter of an adapted layout that has the ids of those before it, the last one first."""
 _FIRST_WITH_GROUPS = 3
 LAYOUTS = f"{FOLDER}/layouts"
 _NAME = re.compile(r"(?P<id>[0-9a-z]+)(?:-(?P<digest>[0-9a-f]{12}))?\.json")
@@ -81,6 +84,12 @@ class LayoutRecord:
     fingerprint: str
     workload: tuple[tuple[object, float], ...]
     groups: tuple[GroupRecord, ...]
+
+    @property
+    def adapted_from(self) -> tuple[str, ...]:
+        """The ids of the layouts that this one was adapted from; files that were left alone lie by them."""
+        found = self.parameters.get(ADAPTED_FROM, [])
+        return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
     @property
     def group(self) -> GroupRecord:

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 import skipstone
 from skipstone.cli import (
+    adapt,
     advise,
     analyze,
     auto,
@@ -137,6 +138,7 @@ app.command("replay")(replay.run)
 app.command("analyze")(analyze.run)
 app.command("advise")(advise.run)
 app.command("optimize")(optimize.run)
+app.command("adapt")(adapt.run)
 app.command("replicate")(replicate.run)
 app.command("replicas")(replicas.show)
 app.command("refresh")(replicas.refresh)

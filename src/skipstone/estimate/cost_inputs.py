@@ -22,7 +22,7 @@ from skipstone.layout.sample import Sample
 from skipstone.predicate.expr import Column, Expr
 from skipstone.pruning.blocks import Counts
 
-__all__ = ["CostInputs", "Known", "current_layout", "known_files", "read_now"]
+__all__ = ["CostInputs", "Known", "current_layout", "drawn_files", "known_files", "read_now"]
 
 Flags = npt.NDArray[np.bool_]
 
@@ -95,6 +95,12 @@ def current_layout(prepared: Prepared, inputs: CostInputs) -> Scanned:
         blocks_read += others
     total = max(float(rows.sum()) + rows_elsewhere, 1.0)
     return Scanned(np.minimum(rows_read / total, 1.0), blocks_read)
+
+
+def drawn_files(prepared: Prepared) -> Counts:
+    """Where the files that rows were drawn from are among those of the table; -1 if nowhere."""
+    indices = {_plain(path): index for index, path in enumerate(prepared.snapshot.locations)}
+    return np.array([indices.get(_plain(unquote(path)), -1) for path in prepared.drawn.file_paths], np.int64)
 
 
 def _rows_elsewhere(prepared: Prepared, known: Known) -> Flags:

@@ -6,12 +6,14 @@ when enough has gathered; the files that are already laid out are left alone (00
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from skipstone.catalog import Catalog, Files
 from skipstone.pruning.blocks import Counts
 
-__all__ = ["files_by_layout", "newest_layout", "unclustered_files"]
+__all__ = ["files_by_layout", "layouts_in_use", "newest_layout", "unclustered_files"]
 
 _SMALL = 0.25
 
@@ -21,10 +23,7 @@ def newest_layout(files: Files, catalog: Catalog) -> str:
 
     A rewrite that lost a race leaves a segment about files that never became part of the table.
     """
-    entries = files.indices_in(catalog.files)
-    used = {int(segment) for segment in catalog.segment_of[entries[entries >= 0]]}
-    layouts = (catalog.segments[index].layout for index in sorted(used, reverse=True))
-    return next((layout for layout in layouts if layout), "")
+    return next(iter(layouts_in_use(files, catalog)), "")
 
 
 def unclustered_files(files: Files, catalog: Catalog, block_rows: int) -> Counts:
@@ -39,13 +38,27 @@ def unclustered_files(files: Files, catalog: Catalog, block_rows: int) -> Counts
     return np.flatnonzero(~laid_out)
 
 
-def files_by_layout(files: Files, catalog: Catalog) -> dict[str, Counts]:
-    """The indices of the files that lie by each layout, that of the most bytes first."""
+def layouts_in_use(files: Files, catalog: Catalog) -> list[str]:
+    """The ids of the layouts that files of the table lie by, the one that was applied last first."""
+    entries = files.indices_in(catalog.files)
+    used = sorted({int(segment) for segment in catalog.segment_of[entries[entries >= 0]]}, reverse=True)
+    return list(dict.fromkeys(layout for index in used if (layout := catalog.segments[index].layout)))
+
+
+def files_by_layout(
+    files: Files, catalog: Catalog, adapted: Mapping[str, str] | None = None
+) -> dict[str, Counts]:
+    """The indices of the files that lie by each layout, that of the most bytes first.
+
+    ``adapted`` says which layout an earlier one was adapted to: the files that an adaptation leaves alone lie
+    by the adapted layout too.
+    """
+    successors = adapted or {}
     found: dict[str, list[int]] = {}
     for index, entry in enumerate(files.indices_in(catalog.files).tolist()):
         layout = "" if entry < 0 else catalog.segments[catalog.segment_of[entry]].layout
         if layout:
-            found.setdefault(layout, []).append(index)
+            found.setdefault(successors.get(layout, layout), []).append(index)
     indices = {layout: np.array(each, np.int64) for layout, each in found.items()}
     largest = sorted(indices, key=lambda layout: (-int(files.sizes[indices[layout]].sum()), layout))
     return {layout: indices[layout] for layout in largest}

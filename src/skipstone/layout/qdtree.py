@@ -57,7 +57,7 @@ from skipstone.predicate.expr import (
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Feature
 
-__all__ = ["QDTREE", "QdTree"]
+__all__ = ["QDTREE", "QdTree", "candidate_cuts", "cut_features", "tree_of"]
 
 _RANGES = 16
 _MOST_FEATURES = 128
@@ -94,7 +94,7 @@ class QdTree:
         group = replace(
             design.group,
             sort=useful[:_SORT_COLUMNS],
-            features=_features(sample, queries, cuts),
+            features=cut_features(sample, queries, cuts),
             expressions=tuple(key for key in keys if not isinstance(key, Column)),
         )
         candidates = design.parameters.get("candidates", 0)
@@ -105,14 +105,14 @@ class QdTree:
         )
 
     def _fit(self, view: TableView, queries: WorkloadView, keys: Sequence[Expr]) -> Design:
-        cuts, bits, preferred = _candidates(
+        cuts, bits, preferred = candidate_cuts(
             view.sample, queries, keys if self.ranges > 1 else (), self.ranges
         )
         groups = group_predicates(bits, [columns_of(cut) for cut in cuts])
         formulas = compile_formulas(queries.formulas, len(queries.atoms))
         grown = grow(groups, formulas, queries.weights, self._limits(view), np.array(preferred, np.int64))
         return Design(
-            (ColumnGroup(Tree(_tree(grown.root, cuts), len(grown.leaves))),),
+            (ColumnGroup(Tree(tree_of(grown.root, cuts), len(grown.leaves))),),
             parameters={"candidates": len(cuts), "ranges": self.ranges, "balanced": self.balanced},
         )
 
@@ -129,7 +129,7 @@ class QdTree:
 QDTREE = QdTree()
 
 
-def _candidates(
+def candidate_cuts(
     sample: Sample, queries: WorkloadView, keys: Sequence[Expr], ranges: int
 ) -> tuple[list[Expr], list[Bits], list[int]]:
     """Cuts, their bits, and the numbers of the ranges on the most filtered column."""
@@ -165,7 +165,7 @@ def _unions(sample: Sample, queries: WorkloadView) -> Iterator[list[int]]:
         yield from (group[:size] for size in sorted(sizes) if size > 1)
 
 
-def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:
+def tree_of(root: Branch, cuts: Sequence[Expr]) -> Node:
     """The grown tree with its leaves numbered from the yes side to the no side."""
     done: list[Node] = []
     number = 0
@@ -183,7 +183,7 @@ def _tree(root: Branch, cuts: Sequence[Expr]) -> Node:
     return done[0]
 
 
-def _features(sample: Sample, queries: WorkloadView, cuts: Sequence[Expr]) -> tuple[Feature, ...]:
+def cut_features(sample: Sample, queries: WorkloadView, cuts: Sequence[Expr]) -> tuple[Feature, ...]:
     """Cuts that need a feature bit, the most used first."""
     needs_bit = needs_feature_bit(sample, queries)
     chosen = [cut for cut, _ in Counter(cuts).most_common() if needs_bit(cut)]
