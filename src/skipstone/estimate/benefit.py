@@ -123,7 +123,7 @@ def _corrected(
         return Scanned(np.zeros(0), np.zeros(0))
     found = _read(view.filters, blocks(numbers, sample))
     share = found.share / max(len(sample), 1)
-    if sample.scale <= 1.0 or len(sample) <= 1 or not view.filters:
+    if sample.scale <= 1.0 or len(sample) <= 1 or not view.weights.sum():
         return Scanned(share, found.blocks)
     # The heaviest queries stand for the others.
     chosen = np.sort(np.argsort(-view.weights, kind="stable")[:MOST_CORRECTED])
