@@ -76,13 +76,18 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     )
 
 
-def make_partition(context: Context, plan: Plan, progress: Progress | None) -> HorizontalPartition:
-    """Write, measure, check and publish the rows of the plan's files as one horizontal partition."""
+def make_partition(context: Context, plan: Plan, progress: Progress | None) -> HorizontalPartition | None:
+    """Write, measure, check and publish the rows of the plan's files as one horizontal partition.
+
+    None if there are no rows in them.
+    """
     id_ = uuid.uuid4().hex[:12]
     table = context.table
     rewriting = Rewriting(table, in_place=False)
     now = replace(plan, chosen=indices_now(table, rewriting.before, plan.chosen))
     written = rewriting.copy(now, partition_folder(plan.layout, id_), progress)
+    if written is None:
+        return None
     covered, here = table.files.some(plan.chosen), written.table.snapshot
     part = HorizontalPartition(
         id=id_,

@@ -135,11 +135,12 @@ def _made(context: Context, replicas: Replicas, replica: str) -> list[Horizontal
     plan = stored_plan(table, record, context.clock().isoformat())
     groups = divided(snapshot, missing, size * capacity / rows)
     steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
-    made = []
+    made: list[HorizontalPartition] = []
     for number, group in enumerate(groups):
         share = rows * snapshot.bytes_of(group) / max(size, 1)
         part = whole_partition(plan.of(group), share, record.block_rows)
-        made.append(make_partition(context, part, steps.step(str(number))))
+        new = make_partition(context, part, steps.step(str(number)))
+        made += [] if new is None else [new]
     return made
 
 

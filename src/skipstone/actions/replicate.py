@@ -20,6 +20,7 @@ from skipstone.actions.make_partitions import (
 from skipstone.actions.prepare import FitRequest
 from skipstone.arguments import checked
 from skipstone.catalog.layout_records import save_layout
+from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.estimate.prepared import default_block_rows
@@ -141,12 +142,13 @@ def make_replica(
     parameters = {**record.parameters, PARTITION_ROWS: part_rows}
     save_layout(table.store, replace(record, block_rows=block_rows, parameters=parameters))
     groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
-    made = []
+    made: list[HorizontalPartition] = []
     steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
     for number, group in enumerate(groups):
         share = context.snapshot.bytes_of(group) / max(table.files.bytes, 1)
         part = whole_partition(plan.of(group), total * share, block_rows)
-        made.append(make_partition(context, part, steps.step(str(number))))
+        new = make_partition(context, part, steps.step(str(number)))
+        made += [] if new is None else [new]
     table.refresh()
     return replace(
         _report(chosen, chosen.design.note),

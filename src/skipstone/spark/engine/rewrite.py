@@ -144,8 +144,11 @@ class Rewriting:
         """Rewrite the chosen files; if that fails before the commit, what was written is deleted again."""
         return self._unless_it_fails(lambda: self._run(plan, progress))
 
-    def copy(self, plan: Plan, folder: str, progress: Progress | None = None) -> Written:
-        """Write the rows of the chosen files to a folder below the table's root; the table stays as it is."""
+    def copy(self, plan: Plan, folder: str, progress: Progress | None = None) -> Written | None:
+        """Write the rows of the chosen files to a folder below the table's root; the table stays as it is.
+
+        None if these files have no rows.
+        """
         self._folder = folder
         return self._unless_it_fails(lambda: self._copy(plan, progress, folder))
 
@@ -169,6 +172,7 @@ class Rewriting:
 
     def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
         written = self._copy(plan, progress, "")
+        assert written is not None
         publish(self.before.store, written.segment)
         version = self._commit()
         self.before.refresh()
@@ -181,11 +185,13 @@ class Rewriting:
             bytes_after=written.segment.files.bytes,
         )
 
-    def _copy(self, plan: Plan, progress: Progress | None, folder: str) -> Written:
+    def _copy(self, plan: Plan, progress: Progress | None, folder: str) -> Written | None:
         steps = Steps(progress, _PARTS, {"writing": 6, "measuring": 3, "verifying": 1})
         # The rows are read and dealt out, and then sorted and written.
         with watch(self._spark, steps.step("writing"), "writing blocks", 2):
             written, read = self._write(plan, folder)
+        if folder and not read.rows and not len(written.files):
+            return None
         everything = np.arange(len(written.files))
         with watch(
             self._spark,
