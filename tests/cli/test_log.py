@@ -8,7 +8,7 @@ from tests.cli.conftest import Cli
 
 
 def test_a_log_is_imported_shown_used_and_cleared(cli: Cli, orders: Path, tmp_path: Path) -> None:
-    assert "has no query log yet" in cli.error("advise", orders)
+    assert "has no query log yet" in cli.error("analyze", orders)
     queries = tmp_path / "queries.jsonl"
     queries.write_text(
         '{"sql": "SELECT k FROM orders WHERE k < 100", "timestamp": "2026-05-01T12:00:00", "count": 3}\n'
