@@ -28,7 +28,7 @@ def replicated(spark: SparkSession, copied: Copied, log: Workload) -> skipstone.
         table = skipstone.table(spark, f"shipments={path}")
         table.replicate(log, "qdtree", block_rows=500, partition_rows=1_500)
 
-    return skipstone.table(spark, f"shipments={copied('replicated', make)}")
+    return skipstone.table(spark, f"shipments={copied('replicated-shipments', make)}")
 
 
 def rows_of(table: skipstone.Table, query: str) -> RowHash:
