@@ -11,6 +11,7 @@ from skipstone.spark.bridge.janino import load_class
 SOURCES = sorted(Path(skipstone.spark.bridge.__file__).with_name("java").glob("*.java"))
 FOR_DELTA = {
     "SkipstoneDelta",
+    "SkipstoneDeltaCopies",
     "SkipstoneDeltaFiles",
     "SkipstoneDeltaOpener",
     "SkipstoneEarly",
