@@ -207,9 +207,9 @@ class Rewriting:
             # Spark counts the rows of a task again when its output was lost with an executor.
             read = hash_of(self._rows(plan))
         if found != read or (plan.source is not None and found != plan.source.rows):
-            what = f"copy in {folder}" if folder else "rewrite"
+            what, when = ("copy", "anything of it counts") if folder else ("rewrite", "its commit")
             raise SkipstoneError(
-                f"The {what} of {self.before.root} was stopped before anything of it counts: "
+                f"The {what} of {self.before.root} was stopped before {when}: "
                 f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
             )
         settings = settings_of(written, statistics)
