@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
@@ -21,6 +22,10 @@ LIGHT_DELTA = {
     # Every task of so wide a plan as that of a log generates its code anew, and these tables have few files.
     "spark.databricks.delta.snapshotPartitions": "1",
 }
+# How long a case takes says more about what else the machine does than about the code.
+settings.register_profile("skipstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("skipstone")
+
 LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
 ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
