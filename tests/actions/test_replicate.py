@@ -68,6 +68,23 @@ def test_a_replica_can_be_of_any_layout_and_life_goes_on(
     assert same_on_and_off(table, COLUMNS["k"])
 
 
+def test_a_replica_whose_record_is_damaged_is_reported_and_can_be_dropped(
+    shipments: Callable[..., skipstone.Table],
+) -> None:
+    table = shipments(rows=400)
+    replica = table.replicate(layout="hyper", block_rows=100).replica
+    folder = Path(table.source) / "_skipstone" / "replicas"
+    (record,) = folder.glob(f"{replica}.*.json")
+    # A name that this session has not read, as that of a record which was written by another one.
+    record.rename(folder / f"{replica}.0badc0ffee00-0123456789ab.json")
+    assert same_on_and_off(table, COLUMNS["k"])
+    (problem,) = table.replicas().problems
+    assert "its bytes do not fit its name" in problem
+    assert table.drop(replica).replica == replica
+    assert table.replicas().problems == ()
+    assert not list(folder.glob("*/*"))
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

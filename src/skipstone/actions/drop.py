@@ -44,8 +44,10 @@ class Drop:
     replica: str
 
     def validate(self, context: Context) -> None:
-        """Refuse a replica that there is not."""
-        known_replica(context.table.stored_replicas(), self.replica, context.snapshot.root)
+        """Refuse a replica that there is not; one whose records cannot be read can still be deleted."""
+        replicas = context.table.stored_replicas()
+        if not any(name.startswith(f"{self.replica}.") for name in replicas.names):
+            known_replica(replicas, self.replica, context.snapshot.root)
 
     def run(self, context: Context) -> DropReport:
         """Let its partitions count no longer, and then delete their files."""
