@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
+from tests.light_plans import LIGHT_PLANS, USUAL_PLANS, settings_of
 from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
 
@@ -51,6 +52,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         config={
             "spark.sql.shuffle.partitions": "2",
             **LIGHT_DELTA,
+            **LIGHT_PLANS,
             "spark.sql.session.timeZone": "UTC",
             # VACUUM and CONVERT list files with so many tasks.
             "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
@@ -63,6 +65,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield running
     running.stop()
+
+
+@pytest.fixture
+def usual_plans(spark: SparkSession) -> Iterator[None]:
+    """Generated code and plans that adapt, as users have them, where how Spark runs a query matters."""
+    with settings_of(spark, USUAL_PLANS):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Settings under which small queries are planned quickly."""
+"""Settings under which small queries are planned quickly, and those that Spark has otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from pyspark.sql import SparkSession
 LIGHT_PLANS = {
     # For a few hundred rows, compiling a query costs far more than running it.
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+}
+USUAL_PLANS = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",
 }
 
 

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.costs import EAGER
-from tests.light_plans import settings_of
 from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
 
@@ -22,16 +20,6 @@ from skipstone.workload.queries import Query, Workload
 POLICY = Policy(block_rows=600, layouts=("qdtree",), new_blocks=2.0)
 PATIENT = Policy(block_rows=600, layouts=("qdtree",), new_blocks=1e9, drift_queries=1e9)
 """Nothing is ever enough to be estimated."""
-
-
-@pytest.fixture(autouse=True)
-def _plain_plans(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Plans that do not adapt take fewer jobs; those that do are in tests/spark."""
-    if "spark" not in request.fixturenames:
-        yield
-        return
-    with settings_of(request.getfixturevalue("spark"), {"spark.sql.adaptive.enabled": "false"}):
-        yield
 
 
 @pytest.fixture

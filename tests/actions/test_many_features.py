@@ -44,8 +44,11 @@ def holds(kind: int) -> str:
 
 
 # A machine word has 64 bits, and selforg places rows by at most 64 features.
-@pytest.mark.parametrize("features", [63, 64, 65, 128, 200])
-@pytest.mark.parametrize("layout", ["sop", "selforg", "qdtree"])
+@pytest.mark.parametrize(
+    ("layout", "features"),
+    [("sop", 63), ("sop", 64), ("sop", 65), ("sop", 128), ("sop", 200)]
+    + [("selforg", 64), ("selforg", 200), ("qdtree", 65), ("qdtree", 200)],
+)
 def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
     notes: skipstone.Table, layout: str, features: int
 ) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from tests.counting_source import CountingSource
 from tests.opened import opened
+from tests.shipments import write_shipments
 
 import skipstone
 from skipstone.actions import optimize
@@ -31,10 +32,22 @@ ROWS, BLOCK_ROWS = 1_500, 100
 LOG = Workload(tuple(Query(f"SELECT count(*) FROM t WHERE k < {most}") for most in (50, 100, 150)))
 
 
+def write_with_deletion_vectors(spark: SparkSession, path: Path) -> None:
+    """A tenth of the rows is deleted, by a deletion vector in each file."""
+    write_shipments(spark, path, "delta", ROWS)
+    spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"DELETE FROM delta.`{path}` WHERE id % 10 = 0")
+
+
+@pytest.mark.usefixtures("usual_plans")
 @pytest.mark.parametrize("layout", [*LAYOUTS, "auto"])
-def test_every_layout_keeps_the_rows_and_skips(shipments: Make, log: Workload, layout: str) -> None:
-    table = shipments(rows=ROWS)
+def test_every_layout_keeps_the_rows_that_are_not_deleted_and_skips(
+    spark: SparkSession, copied: Callable[..., Path], log: Workload, layout: str
+) -> None:
+    path = copied("shipments-deleted", lambda path: write_with_deletion_vectors(spark, path))
+    table = skipstone.table(spark, f"shipments={path}")
     before = hash_of(table.frame())
+    assert before.rows == ROWS * 9 // 10
     report = table.optimize(log, layout, block_rows=BLOCK_ROWS)
     assert hash_of(table.frame()) == before
     assert report.layout_id

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.light_plans import LIGHT_PLANS, settings_of
 from tests.templates import Templates
 from typer.testing import CliRunner, Result
 
@@ -44,15 +42,8 @@ class Cli:
         return lines[0].removeprefix("Error: ")
 
 
-@pytest.fixture(scope="module")
-def light_plans(spark: SparkSession) -> Iterator[None]:
-    """What commands say does not depend on how Spark runs their small queries."""
-    with settings_of(spark, LIGHT_PLANS):
-        yield
-
-
 @pytest.fixture
-def cli(spark: SparkSession, light_plans: None) -> Cli:
+def cli(spark: SparkSession) -> Cli:
     return Cli()
 
 

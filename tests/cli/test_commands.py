@@ -186,7 +186,7 @@ def test_a_table_without_a_log_is_laid_out_for_any_query(cli: Cli, orders: Path,
     )
     assert done.exit_code == 0, done.stderr
     assert "by hyper: " in done.stdout
-    assert "no query with a usable filter tells what to lay the table out for" in done.stdout
+    assert "no query has a usable filter, so it is unknown what to lay the table out for" in done.stdout
     assert "allocation" in done.stdout
     assert cli.json("optimize", copy, "--block-rows", 40)["layout"] == "hyper"
     assert "There is no balance fair" in cli.error("optimize", copy, "--layout", "hyper", "--balance", "fair")

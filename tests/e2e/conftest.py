@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.replicated import make_replicated
-from tests.light_plans import LIGHT_PLANS, settings_of
+from tests.light_plans import settings_of
 from tests.templates import Templates
 
 import skipstone
@@ -29,7 +29,7 @@ ORDERS = (
 ROWS, FILES = 800, 8
 
 
-SETTINGS = LIGHT_PLANS | {
+SETTINGS = {
     # New Delta tables have no statistics of Delta's own, so that skipstone skips whatever is skipped.
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "0",
     # VACUUM and CONVERT list files with so many tasks.

@@ -12,6 +12,8 @@ from tests.opened import opened
 
 import skipstone
 
+pytestmark = pytest.mark.usefixtures("usual_plans")
+
 # {t} is the table; the numbers are the files read by each scan that has a filter, in the order of the plan.
 QUERIES = {
     "a CTE": ("WITH few AS (SELECT * FROM {t} WHERE id < 100) SELECT sum(id) FROM few", [1]),

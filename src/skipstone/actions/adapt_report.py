@@ -1,4 +1,4 @@
-"""What ``adapt`` tells: which blocks are cut anew, what queries then scan, and what others lose."""
+"""The result of ``adapt``: which blocks are cut anew, what queries then scan, and what others lose."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Deciding an adaptation: a sample, the window's queries and prices in, the files to cut anew out.
 
-Which leaf of the tree a file belongs to is not stored. The sampled rows tell it: each knows its file, and the
+Which leaf of the tree a file belongs to is not stored. It follows from the sampled rows: each knows its file, and the
 tree knows its leaf. So files of appended rows, of earlier adaptations and of other writers need no special
 care; a file of which no row was sampled is left alone. Were a file judged wrongly, its rows would still be
 placed by the tree, and nothing but a little skipping lost.
@@ -131,7 +131,7 @@ def _volume(prepared: Prepared, numbers: npt.NDArray[np.int32], design: Design, 
 
 
 def _design(prepared: Prepared, group: ColumnGroup, tree: Tree) -> Design:
-    """The group with another tree, and bits for those of its cuts that bounds cannot tell."""
+    """The group with another tree, and bits for those of its cuts that bounds do not show."""
     sample, queries = prepared.view.sample, prepared.workload.queries
     features = (*cut_features(sample, queries, _cuts(tree.root)), *long_text_cuts(tree))
     return Design((ColumnGroup(tree, group.sort, tuple(dict.fromkeys(features)), group.expressions),))

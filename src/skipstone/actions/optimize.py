@@ -28,14 +28,14 @@ __all__ = ["FORCE", "Optimize", "OptimizeReport", "lay_out"]
 FORCE = "say --force (in Python force=True) if that is meant"
 _CHOOSING, _COPYING, _REWRITING = 5, 2, 8
 """The share that each step has in the work, about."""
-_NO_QUERIES = "no query with a usable filter tells what to lay the table out for, or what it will scan"
+_NO_QUERIES = "no query has a usable filter, so it is unknown what to lay the table out for and what will be scanned"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimize:
     """Rewrite a table in one commit so that the queries skip most; its rows stay the same.
 
-    Where no query tells what to lay the table out for, ``auto`` takes the layout that serves any query.
+    Without a query that has a usable filter, ``auto`` takes the layout that serves any query.
     With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
     directory of Parquet files a Delta table first. A layout by which the queries would scan more than they do
     now is refused unless ``force`` is given. With several ``replicas``, columns are divided among that many

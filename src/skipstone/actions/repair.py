@@ -183,7 +183,7 @@ def _known(replicas: Replicas) -> list[Damage]:
 
 
 def _damages(found: Sequence[_Checked]) -> list[Damage]:
-    """Base files that several partitions cover are told once."""
+    """Base files that several partitions cover are reported once."""
     damages: dict[object, Damage] = {}
     for each in found:
         part = each.part

@@ -68,7 +68,7 @@ NO_COPIES = CopyState()
 class Skips:
     """What pruning found: entries of the base catalog and of the replicas' that a scan may skip.
 
-    ``base_entry`` tells, for each covered file of the replicas, its entry in the base catalog, or -1.
+    ``base_entry`` holds, for each covered file of the replicas, its entry in the base catalog, or -1.
     """
 
     base_skip: Flags

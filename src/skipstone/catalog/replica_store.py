@@ -60,7 +60,7 @@ def partition_folder(replica: str, partition: str) -> str:
 
 
 def replica_stamp(store: FileStore) -> tuple[str, ...]:
-    """What tells one state of the replicas from another; empty when there are none."""
+    """A fingerprint of the replicas' state; empty when there are none."""
     names = store.names(REPLICAS)
     return tuple(name for name in names if _NAME.fullmatch(name) or _DAMAGED.fullmatch(name))
 
@@ -141,7 +141,7 @@ def sweep_partitions(store: FolderStore) -> None:
 
 
 def load_replicas(store: FileStore, root: str, before: Replicas | None = None) -> Replicas:
-    """Read all records; one that is damaged or newer is left out, and the problem is told.
+    """Read all records; one that is damaged or newer is left out, and the problem is reported.
 
     What ``before`` has is not read again: records never change.
     """

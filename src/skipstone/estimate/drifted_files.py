@@ -40,7 +40,7 @@ class LayoutDrift:
     drift: Drift
 
     def drifted(self, policy: Policy) -> bool:
-        """Whether that is far, by enough queries to tell."""
+        """Whether that is far, by enough queries to be sure."""
         return self.drift.score >= policy.drift and self.drift.queries >= policy.drift_queries
 
     def to_dict(self) -> dict[str, object]:

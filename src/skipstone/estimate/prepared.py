@@ -102,7 +102,7 @@ def view_of(entries: Sequence[LoggedFilter]) -> WorkloadView:
 
 
 def fingerprint_of(view: WorkloadView) -> str:
-    """A text that tells one workload from another."""
+    """A fingerprint of the workload."""
     lines = sorted(f"{canonical_text(f)} {w}" for f, w in zip(view.filters, view.weights, strict=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 

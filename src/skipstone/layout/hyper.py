@@ -113,12 +113,12 @@ class Hyper:
             return Design((ColumnGroup(tree, features=long_text_cuts(tree)),))
 
         design = in_partitions(view, fit_part)
-        told = described(reports, left_out, view.names)
-        parameters = {**design.parameters, **told.parameters, "balance": options.balance}
+        summary = described(reports, left_out, view.names)
+        parameters = {**design.parameters, **summary.parameters, "balance": options.balance}
         group = replace(
             design.group, expressions=tuple(expr for expr in wanted if not isinstance(expr, Column))
         )
-        return Design((group,), parameters, told.note)
+        return Design((group,), parameters, summary.note)
 
 
 HYPER = Hyper()

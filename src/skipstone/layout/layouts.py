@@ -87,7 +87,7 @@ def check_any_options(given: Mapping[str, str]) -> None:
 def compared_layouts(given: Mapping[str, str], queries: bool) -> tuple[str, ...]:
     """The layouts to compare where none is named: with queries, or without.
 
-    Those that need every column are made for when nobody knows what will be asked. Where queries tell, they
+    Those that need every column are made for when nobody knows what will be asked. Where queries are known, they
     are compared only if an option of theirs is given.
     """
     if not queries:

@@ -1,4 +1,4 @@
-"""Cuts of a tree that the blocks' bounds cannot tell, as features.
+"""Cuts of a tree that the blocks' bounds do not show, as features.
 
 A cut leads to blocks whose minima and maxima are on its one side, so bounds rule out all that the tree would.
 There is one exception. Of texts at most 64 characters are kept in bounds, and where these agree, as in long

@@ -132,7 +132,7 @@ class _Rows:
                 except NotEvaluable:
                     continue
                 return np.array(truth, np.bool_)[column.codes]
-        raise SkipstoneError(f"The sample cannot tell which rows satisfy {to_sql(predicate)}.")
+        raise SkipstoneError(f"The sample does not show which rows satisfy {to_sql(predicate)}.")
 
     def bucket(self, dimension: Dimension | Clusters, rows: Rows) -> Numbers:
         if isinstance(dimension, Clusters):

@@ -49,7 +49,7 @@ class Span:
 class Units:
     """Units with their sampled rows, the leaves that these lie in, and the rows that queries read in vain.
 
-    ``rows[starts[u]:starts[u + 1]]`` are the sampled rows of unit u. ``reads`` tells, for units and queries,
+    ``rows[starts[u]:starts[u + 1]]`` are the sampled rows of unit u. ``reads`` says, for units and queries,
     what is read; ``wasted`` is, for each unit, the weight of all rows that are read in vain, and ``cost``
     what rewriting it costs.
     """

@@ -84,7 +84,7 @@ class AllowedValues:
     def members(self, type: Type, most: int) -> tuple[Value, ...] | None:
         """The values of the type in the set one by one; None if they are more than so many.
 
-        Both zeros are given, for a function may tell them apart though they are equal.
+        Both zeros are given, for a function may distinguish them though they are equal.
         """
         keys = ranges.members(self.ranges, type, most) if self.text == ANY_TEXT else None
         if keys is None:
@@ -137,12 +137,12 @@ def everything(type: Type) -> AllowedValues:
 
 
 def of_ranges(ordinary: Ranges, *, nan: bool = False) -> AllowedValues:
-    """The values in the ranges, and NaN if told so."""
+    """The values in the ranges, and NaN if ``nan``."""
     return AllowedValues(ordinary, nan=nan)
 
 
 def of_keys(keys: Sequence[Key], *, nan: bool = False) -> AllowedValues:
-    """The values with these keys, and NaN if told so."""
+    """The values with these keys, and NaN if ``nan``."""
     return AllowedValues(ranges.points(keys), nan=nan)
 
 

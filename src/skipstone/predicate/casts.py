@@ -50,7 +50,7 @@ def _ntz(days: int, _to: Type) -> Value:
 
 _REAL = frozenset({Kind.FLOAT, Kind.DOUBLE})
 _STRING = frozenset({Kind.STRING})
-# The values of a kind have one type, which only the kinds tell.
+# The values of a kind have one type, which only the kinds say.
 _Rule = tuple[frozenset[Kind], frozenset[Kind], Callable[[Any, Type], Value]]
 _RULES: tuple[_Rule, ...] = (
     (INTEGRAL, INTEGRAL, fit),

@@ -1,4 +1,4 @@
-"""What a predicate tells, worked out once so that implication only has to look things up.
+"""What a predicate implies, precomputed so that implication only has to look things up.
 
 A normalised predicate becomes a tree of :class:`Compiled`: for an atom or a conjunction the values that
 each scalar expression can have where it is TRUE (:mod:`~skipstone.predicate.allows`), what is non-NULL,
@@ -108,7 +108,7 @@ def _number_of(expr: Expr) -> int:
 
 @lru_cache(maxsize=32768)
 def compile_normal(normal: Expr) -> Compiled:
-    """What a predicate in the normal form of a filter tells."""
+    """What a predicate in the normal form of a filter implies."""
     number = _number_of(normal)
     match normal:
         case Literal():
@@ -152,7 +152,7 @@ def _atom(normal: Expr, number: int) -> Compiled:
 
 
 def compile_conjunction(parts: Sequence[Compiled]) -> Compiled:
-    """What all parts tell together, without the normal form of their conjunction."""
+    """What all parts imply together, without the normal form of their conjunction."""
     if len(parts) == 1:
         return parts[0]
     together = _conjunction(And(tuple(part.expr for part in parts)), UNKNOWN, tuple(parts))

@@ -77,7 +77,7 @@ class Literal:
     """A constant; ``value`` is None for NULL.
 
     Python holds ``nan != nan`` and ``-0.0 == 0.0``; as constants inside a function the first two
-    are the same and the last two are not, so floats are told apart by how they print.
+    are the same and the last two are not, so floats are compared by how they print.
     """
 
     value: Value

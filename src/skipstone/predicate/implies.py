@@ -67,7 +67,7 @@ def never_true(p: Expr) -> bool:
 
 
 def compiled(expr: Expr) -> Compiled:
-    """What a predicate tells, worked out once."""
+    """What a predicate implies, computed once."""
     entry = _compiled.get(id(expr))
     if entry is not None:
         return entry[1]
@@ -104,7 +104,7 @@ def _conjunction_implies(p: Compiled, q: Compiled, memo: dict[tuple[int, int], b
         return True
     if _holds_on_all_values(p, q):
         return True
-    # What atoms of the conjunction tell is part of it already; an OR among its parts is not.
+    # What atoms of the conjunction imply is part of it already; an OR among its parts is not.
     return any(part.form is Form.OR and _implies(part, q, memo) for part in p.parts)
 
 

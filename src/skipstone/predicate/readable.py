@@ -45,7 +45,7 @@ def readable(expr: Expr, most: int = MOST_CHARACTERS) -> str:
 
 
 def plain_constants(sql: str) -> str:
-    r"""SQL text without what tells the type of a constant, or keeps sessions from reading it differently.
+    r"""SQL text without what marks the type of a constant, or keeps sessions from reading it differently.
 
     >>> plain_constants("a > 400.00BD AND b = 7L AND c = '7L' AND d < 0.50D AND x1L = 2")
     "a > 400 AND b = 7 AND c = '7L' AND d < 0.5 AND x1L = 2"

@@ -3,7 +3,7 @@
 Literals carry their type (``5L``, ``1.50BD``, ``DATE '2024-01-31'``), odd names get back-ticks and
 parentheses appear only where precedence asks for them. Opaque parts show as their text. Settings that a
 call was made under, such as its time zone, are not in the text: a session that has others reads another call.
-What SQL cannot say at all is told by :func:`unwritable`.
+:func:`unwritable` finds what SQL cannot say at all.
 
 >>> from skipstone.predicate.types import INT
 >>> x = Column(("x",), INT)

@@ -39,7 +39,7 @@ class TextShape:
     def implies(self, other: TextShape, *, prefix_known: bool = False) -> bool:
         """Whether all strings of this shape have the other one too.
 
-        ``prefix_known`` tells that they are known to start with the other's prefix anyway.
+        ``prefix_known`` says that they are known to start with the other's prefix anyway.
         """
         parts = (self.prefix, self.suffix, *self.pieces)
         return (

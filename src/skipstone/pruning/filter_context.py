@@ -80,7 +80,7 @@ class FilterContext:
         return known
 
     def compiled(self, columns: frozenset[Column], *, ors: bool) -> Compiled:
-        """What the conjuncts about some columns tell together, with or without those that are ORs."""
+        """What the conjuncts about some columns allow together, with or without those that are ORs."""
         if (known := self._compiled.get((columns, ors))) is None:
             parts = (part for part in self.about(columns) if ors or not isinstance(part, Or))
             known = self._compiled[columns, ors] = compile_conjunction([compiled(part) for part in parts])

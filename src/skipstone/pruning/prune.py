@@ -119,15 +119,15 @@ class _Ledger:
 
     def record(self, ruled_out: Iterable[RuledOut]) -> None:
         """Give every block that is newly ruled out the first reason for it."""
-        telling: list[RuledOut] = []
+        useful: list[RuledOut] = []
         for found in ruled_out:
-            if np.any(found.cannot_match) and len(telling) + len(self.reasons) < _MOST_REASONS:
-                telling.append(found)
+            if np.any(found.cannot_match) and len(useful) + len(self.reasons) < _MOST_REASONS:
+                useful.append(found)
             if found.cannot_match is True:
                 break
-        if telling:
-            self._write(_first(telling, len(self.rules.scope), len(self.reasons)))
-            self.reasons += [reason(each.code, each.subject, each.predicate, each.text) for each in telling]
+        if useful:
+            self._write(_first(useful, len(self.rules.scope), len(self.reasons)))
+            self.reasons += [reason(each.code, each.subject, each.predicate, each.text) for each in useful]
 
     def _write(self, late: npt.NDArray[np.int16]) -> None:
         index = self.rules.scope.index

@@ -69,7 +69,7 @@ def _remedy(why: WhyRead, read: ReadFiles) -> str:
 
 
 def _sql(expr: Expr) -> str:
-    """As people write it, where Spark reads the same from it: the digits of a fraction tell its type."""
+    """As people write it, where Spark reads the same from it: the digits of a fraction give its type."""
     text = readable(expr)
     whole = all(isinstance(node.value, int | str) for node in walk(expr) if isinstance(node, Literal))
     return text if whole and "…" not in text else to_sql(expr)

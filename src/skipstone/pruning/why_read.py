@@ -52,7 +52,7 @@ class WhyRead:
     """Blocks, of those that are read, that one condition could not rule out, and why.
 
     ``expression`` and ``feature`` are what would have to be tracked of them so that it could, if there is
-    such a thing. ``narrow`` tells that the statistics are there and that another layout would make them
+    such a thing. ``narrow`` says that the statistics are there and that another layout would make them
     sharper.
     """
 
@@ -119,7 +119,7 @@ class _Judge:
             yield replace(why, blocks=blocks)
 
     def _found(self, part: Expr) -> Iterator[WhyRead]:
-        """Reasons, the most telling first; a block has the first that fits."""
+        """Reasons, the most specific first; a block has the first that fits."""
         yield from self._value_set(part)
         if atom := allows(part):
             yield from self._atom(part, atom.subject, only_nulls=not atom.possible.bounded)

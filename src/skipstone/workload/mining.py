@@ -18,7 +18,7 @@ queries, both of which shrink on the way down.
 
 Even closed sets can be exponentially many (all intersections of queries). ``most_sets`` bounds the search:
 beyond it, it starts again with a higher threshold, and the sets that every query and every predicate spans
-are added from the threshold that was asked for. :attr:`Mined.threshold` tells what is complete.
+are added from the threshold that was asked for. :attr:`Mined.threshold` says what is complete.
 
 >>> example_1 = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 1, 0, 1, 1]], np.bool_)
 >>> found = mine(example_1, np.ones(3), 2.0)

@@ -7,7 +7,7 @@ further one takes skipping power from the others; predicates become bits. What i
 *additional*: it gets statistics and no say in where rows go. A predicate beyond the most frequent
 :data:`MOST_ADDITIONAL` of these gets none either.
 
-A candidate that all rows agree on cannot tell them apart and is additional too, rather than being taken for
+A candidate that all rows agree on cannot distinguish them and is additional too, rather than being taken for
 sorted. All sampled rows are asked, for a predicate that few of them satisfy skips most, and where even these
 agree but are not the whole table, the reason says so. Correlations need no more than a few thousand rows.
 """
@@ -116,7 +116,7 @@ _CERTAINTY = 3
 def _constant(sampled: int, table_rows: float) -> tuple[str, str]:
     """The code and the sentence for what all sampled rows agree on."""
     if table_rows <= sampled:
-        return "CONSTANT", f"all {sampled:,} rows agree on it, so it cannot tell rows apart"
+        return "CONSTANT", f"all {sampled:,} rows agree on it, so it does not distinguish rows"
     return "CONSTANT_IN_SAMPLE", (
         f"all {sampled:,} sampled rows of {table_rows:,.0f} agree on it; if any row differs, then probably "
         f"less than one in {max(1, sampled // _CERTAINTY):,}"

@@ -22,6 +22,8 @@ from skipstone.spark.engine.row_hash import RowHash, hash_of, total_hash
 from skipstone.spark.engine.session_copy import copied_session, in_session
 from skipstone.workload.queries import Query, Workload
 
+pytestmark = pytest.mark.usefixtures("usual_plans")
+
 ROWS = 1_000
 FILES = 2
 

@@ -24,6 +24,8 @@ from skipstone.spark.engine.job_settings import PER_FILE
 from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_expressions, tracked_features
 from skipstone.spark.engine.statistics import compute
 
+pytestmark = pytest.mark.usefixtures("usual_plans")
+
 EPOCH = dt.date(1970, 1, 1)
 
 

@@ -110,7 +110,7 @@ def _was_committed(source: Source, before: OpenTable, mark: str, problem: Except
         unknown = some_sentence_of(other).rstrip(".")
         raise UnknownOutcomeError(
             f"Appending to {before.root} failed ({storage_reason(problem)}), and whether the rows are in the "
-            f"table cannot be told ({unknown}); look before you append them again."
+            f"table is not known ({unknown}); look before you append them again."
         ) from problem
 
 

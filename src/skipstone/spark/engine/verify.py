@@ -1,4 +1,4 @@
-"""Whether rows are what they were, told by their number and hash."""
+"""Whether rows are unchanged, by their number and hash."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ import java.util.Map;
  */
 public final class QueryScans {
     /**
-     * Attribute metadata that tells the table; it survives whatever the optimizer does to a
+     * Attribute metadata that identifies the table; it survives whatever the optimizer does to a
      * relation.
      */
     public static final String MARK = "skipstone.table";
