@@ -46,8 +46,10 @@ def holds(kind: int) -> str:
 # A machine word has 64 bits, and selforg places rows by at most 64 features.
 @pytest.mark.parametrize(
     ("layout", "features"),
-    [("sop", 63), ("sop", 64), ("sop", 65), ("sop", 128), ("sop", 200)]
-    + [("selforg", 64), ("selforg", 200), ("qdtree", 65), ("qdtree", 200)],
+    [
+        *(("sop", features) for features in (63, 64, 65, 128, 200)),
+        *((layout, features) for layout in ("selforg", "qdtree") for features in (65, 200)),
+    ],
 )
 def test_a_rewrite_by_many_features_keeps_the_rows_and_sets_every_bit(
     notes: skipstone.Table, layout: str, features: int

@@ -130,7 +130,7 @@ def _request(
 ) -> FitRequest:
     rows = min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_FILE * len(indices)))
     options = LayoutOptions(block_rows=stored.record.block_rows, sample_rows=rows, own=stored.record.options)
-    # All columns are sampled, as for hyper, because the report says what each of them loses, whoever made the tree.
+    # All columns are sampled, as for hyper: the report says what each loses, whatever layout made the tree.
     return FitRequest(indices, tuple(entries), tuple(unusable), options, wanted=(HYPER.name,))
 
 

@@ -1,9 +1,9 @@
 """Deciding an adaptation: a sample, the window's queries and prices in, the files to cut anew out.
 
-Which leaf of the tree a file belongs to is not stored. It follows from the sampled rows: each knows its file, and the
-tree knows its leaf. So files of appended rows, of earlier adaptations and of other writers need no special
-care; a file of which no row was sampled is left alone. Were a file judged wrongly, its rows would still be
-placed by the tree, and nothing but a little skipping lost.
+Which leaf of the tree a file belongs to is not stored. It follows from the sampled rows: each knows its
+file, and the tree knows its leaf. So files of appended rows, of earlier adaptations and of other writers
+need no special care; a file of which no row was sampled is left alone. Were a file judged wrongly, its
+rows would still be placed by the tree, and nothing but a little skipping lost.
 """
 
 from __future__ import annotations

@@ -28,7 +28,9 @@ __all__ = ["FORCE", "Optimize", "OptimizeReport", "lay_out"]
 FORCE = "say --force (in Python force=True) if that is meant"
 _CHOOSING, _COPYING, _REWRITING = 5, 2, 8
 """The share that each step has in the work, about."""
-_NO_QUERIES = "no query has a usable filter, so it is unknown what to lay the table out for and what will be scanned"
+_NO_QUERIES = (
+    "no query has a usable filter, so it is unknown what to lay the table out for, and what is scanned"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

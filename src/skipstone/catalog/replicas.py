@@ -76,9 +76,9 @@ class Replicas:
 
     ``part_of`` holds the partition of each block, by its number. The base files that are covered are
     numbered: ``covered`` has each once for every partition that covers it, ``covered_by`` that partition, and
-    ``covered_number`` the same number for the same file. ``damaged`` marks the partitions of which some base file
-    is known to be damaged. ``names`` are all stored records, ``record_names`` those of ``parts``, and
-    ``problems`` says why others cannot be used. ``lost`` are the names of damaged partitions.
+    ``covered_number`` the same number for the same file. ``damaged`` marks the partitions of which some
+    base file is known to be damaged. ``names`` are all stored records, ``record_names`` those of ``parts``,
+    and ``problems`` says why others cannot be used. ``lost`` are the names of damaged partitions.
     """
 
     parts: tuple[HorizontalPartition, ...]

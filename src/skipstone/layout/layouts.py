@@ -87,8 +87,8 @@ def check_any_options(given: Mapping[str, str]) -> None:
 def compared_layouts(given: Mapping[str, str], queries: bool) -> tuple[str, ...]:
     """The layouts to compare where none is named: with queries, or without.
 
-    Those that need every column are made for when nobody knows what will be asked. Where queries are known, they
-    are compared only if an option of theirs is given.
+    Those that need every column are made for when nobody knows what will be asked. Where queries are known,
+    they are compared only if an option of theirs is given.
     """
     if not queries:
         return tuple(name for name in LAYOUTS if not needs_of(name, given).workload)

@@ -62,7 +62,7 @@ def literal_sql(literal: Literal) -> str:
 
 
 def plain_sql(literal: Literal) -> str:
-    """The constant beside an expression of its own type, which fixes the precision of a decimal and the type of a NULL."""
+    """The constant beside an expression of its own type, which fixes what type a decimal or a NULL has."""
     match literal.value:
         case None:
             return "NULL"

@@ -16,8 +16,8 @@ Where no values repeat this is exactly the thesis's k / kmax; with D of Somers i
 sorted expression is NULL are left out, since NULL widens no minimum or maximum; as what is sorted by, NULL
 is the lowest value. Cost: O(n log n), vectorised, instead of O(n²).
 
-*Mean-square contingency* (section 4.2.2, after CORDS) measures whether one value determines the other, which is
-enough for predicates: Σ (n_ij - n_i. n_.j)² / (n_i. n_.j) over shares of rows.
+*Mean-square contingency* (section 4.2.2, after CORDS) measures whether one value determines the other, which
+is enough for predicates: Σ (n_ij - n_i. n_.j)² / (n_i. n_.j) over shares of rows.
 
 >>> sort_index(np.arange(5), np.array([1, 3, 5, 2, 4]))
 0.7
