@@ -16,7 +16,8 @@ export function count(value: Maybe): string {
 }
 
 export function counted(value: Maybe, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+  const plural = noun.endsWith("ry") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${count(value)} ${value === 1 ? noun : plural}`;
 }
 
 export function number(value: Maybe): string {

@@ -10,7 +10,11 @@ export type Route =
   | { readonly page: "unknown" };
 
 export function parseRoute(hash: string): Route {
-  const parts = hash.replace(/^#?\/?/, "").split("/").filter(Boolean).map(decoded);
+  const parts = hash
+    .replace(/^#?\/?/, "")
+    .split("/")
+    .filter(Boolean)
+    .map(decoded);
   const [first, second, third] = parts;
   if (first === undefined) return { page: "overview" };
   if (first === "jobs" && parts.length <= 2) return { page: "jobs", job: second ?? null };
