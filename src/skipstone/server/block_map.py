@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -149,6 +150,8 @@ def shown_values(values: pa.Array, type_: Type) -> list[object]:
 def _shown(value: Value, type_: Type) -> str:
     if isinstance(value, str):
         return value[:_LONGEST]
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     text = plain_sql(Literal(value, type_))
     quoted = text.split("'")
     return quoted[1][:_LONGEST] if len(quoted) == 3 else text[:_LONGEST]  # noqa: PLR2004 - before, in and after quotes

@@ -55,7 +55,7 @@ def confined_source(source: str, roots: Sequence[Path]) -> tuple[str, str]:
     called = name or (real.name if real.name.isidentifier() else "")
     if not _NAME.fullmatch(called):
         raise SkipstoneError(
-            f"Queries need a name for the table, and {called or real.name} cannot be one; give name=PATH, with "
+            f"Queries need a name for the table, and {called or real.name} is none; give name=PATH, with "
             "letters, digits and _."
         )
     return called, str(real)
