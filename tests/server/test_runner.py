@@ -38,7 +38,7 @@ class Gate:
 
 
 def runner_in(path: Path, **limits: int) -> Runner:
-    return Runner(Store(path / "s.sqlite"), Events(9), Limits(**limits))  # type: ignore[arg-type]
+    return Runner(Store(path / "s.sqlite"), Events(9), Limits(**limits))
 
 
 def submit(runner: Runner, work: Work, claim: Claim = WRITES, action: str = "optimize") -> Job:

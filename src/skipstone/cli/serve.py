@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,7 +69,10 @@ def serve_tables(options: ServeOptions, tables: list[str], as_json: bool) -> Non
         port=options.port,
         allow_remote=options.allow_remote,
     )
-    serve(settings, quiet_session, tuple(sources), lambda link: _ready(link, settings, as_json))
+    # Spark is started in another thread, which must know the options of this command.
+    here = copy_context()
+    start = partial(here.run, quiet_session)
+    serve(settings, start, tuple(sources), lambda link: _ready(link, settings, as_json))
 
 
 def _absolute(source: str) -> str:

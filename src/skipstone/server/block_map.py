@@ -92,7 +92,9 @@ def _column(seen: Seen, wanted: str, rows: Counts) -> dict[str, object]:
     low, high = (bound.take(places) for bound in (statistics.low, statistics.high))
     low_at, high_at = _positions(low, high)
     nulls = np.append(statistics.nulls, -1)[seen.entries]
-    share = np.where((nulls >= 0) & (rows > 0), nulls / np.maximum(rows, 1), np.nan)
+    share: Floats = np.where((nulls >= 0) & (rows > 0), nulls / np.maximum(rows, 1), np.nan).astype(
+        np.float64
+    )
     return {
         "sql": wanted,
         "type": statistics.type.text,
@@ -133,9 +135,9 @@ def _or_null(values: Floats) -> list[float | None]:
 
 def shown_values(values: pa.Array, type_: Type) -> list[object]:
     """Stored values for people: numbers as they are, all else as text; None where there is none."""
-    plain = values.to_pylist()
+    plain: list[Value] = values.to_pylist()
     if type_.kind is Kind.BOOLEAN:
-        return plain
+        return list(plain)
     if type_.kind in _PLAIN:
         return [
             value if not isinstance(value, float) or math.isfinite(value) else str(value) for value in plain

@@ -62,7 +62,11 @@ class Service:
 
     def begin(self) -> None:
         """Start Spark, and look at all tables once it is there."""
-        self.spark.begin(lambda: [self.look_soon(entry) for entry in self.tables.list()] and None)
+        self.spark.begin(self._look_at_all)
+
+    def _look_at_all(self) -> None:
+        for entry in self.tables.list():
+            self.look_soon(entry)
 
     def end(self) -> None:
         """Stop all jobs and close the state."""

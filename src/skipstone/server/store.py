@@ -159,7 +159,8 @@ class Store:
     def values(self, kind: str) -> dict[str, dict[str, object]]:
         """All tables, or all workloads, by their ids."""
         assert kind in ("tables", "workloads")
-        return {key: json.loads(text) for key, text in self._all(f"SELECT id, value FROM {kind}")}
+        rows = self._all(f"SELECT id, value FROM {kind}")
+        return {str(key): json.loads(str(text)) for key, text in rows}
 
     def put(self, kind: str, key: str, value: Mapping[str, object]) -> None:
         """Remember a table or a workload."""
