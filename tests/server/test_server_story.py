@@ -176,7 +176,7 @@ def test_a_table_that_vanished_is_one_sentence(client: Client, home: Path) -> No
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
-        ("DROP TABLE shipments", "is not a query"),
+        ("DROP TABLE shipments", "it is DROP TABLE, not a query"),
         ("SELECT 1; SELECT 2", "2 statements"),
         ("INSERT INTO shipments SELECT * FROM shipments", "not a query"),
         ("SELECT * FROM parquet.`/etc`", "not a registered table"),

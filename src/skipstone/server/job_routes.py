@@ -18,6 +18,12 @@ from skipstone.server.reply import PROBLEMS, JobNumber, TheService, reply
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api", tags=["jobs"], responses=PROBLEMS)
+_NO_RESULT = {
+    State.DONE: "it is no longer kept",
+    State.FAILED: "it failed",
+    State.CANCELLED: "it was cancelled",
+    State.INTERRUPTED: "it was interrupted",
+}
 _STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -84,7 +90,7 @@ def job_result(job: JobNumber, service: TheService) -> Response:
     found = service.runner.get(job)
     result = service.store.result(job)
     if result is None:
-        why = f"it {found.state}" if found.state in ENDED else "it has not ended yet"
+        why = _NO_RESULT.get(found.state, "it has not ended yet")
         raise MissingError(f"Job {job} has no result: {why}.")
     return reply(result)
 

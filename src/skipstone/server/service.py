@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pydantic import ValidationError
 
@@ -140,6 +140,17 @@ class Service:
         confined_path(entry.source, self.settings.roots)
         return Source(self.spark.engine(), entry.source, entry.name)
 
+    def _bound(self, entry: TableEntry) -> Source:
+        """The same, with names for it and, as far as they can be read, for all other tables."""
+        source = self.source(entry)
+        for other in self.tables.list():
+            if other.id != entry.id:
+                with suppress(SkipstoneError):
+                    confined_path(other.source, self.settings.roots)
+                    Source(source.engine, other.source, other.name).bind()
+        source.bind()
+        return source
+
     def ask(self, entry: TableEntry, action: Action[object]) -> object:
         """Perform an action that only reads, for a client that waits."""
         return perform(action, self.source(entry))
@@ -165,7 +176,9 @@ class Service:
             arguments = arguments.model_copy(update={"output": str(output)})
         action = kind.make(arguments, queries)
         claim = Claim(entry.id, writes=kind.writes)
-        return self.runner.submit(request, claim, lambda running: self._perform(entry, action, running))
+        return self.runner.submit(
+            request, claim, lambda running: self._perform(entry, action, kind.writes, running)
+        )
 
     def _queries(self, kind: JobKind, request: JobRequest) -> Workload | None:
         if request.workload is None:
@@ -176,13 +189,16 @@ class Service:
             raise SkipstoneError(f"{request.action} takes no workload.")
         return self.workloads.read(request.workload)
 
-    def _perform(self, entry: TableEntry, action: Action[object], running: Running) -> Outcome:
+    def _perform(self, entry: TableEntry, action: Action[object], writes: bool, running: Running) -> Outcome:
         if isinstance(action, Look):
             seen = self.look(entry, running)
             return Outcome(json.dumps(dict(seen.facts)), f"{entry.name}: {len(seen):,} files.")
         try:
-            result = perform(action, self.source(entry), running.progress, running.cancel)
-        finally:
+            result = perform(action, self._bound(entry), running.progress, running.cancel)
+        except Exception:
+            self._look_after(entry, running)
+            raise
+        if writes:
             self._look_after(entry, running)
         for statement in unused_of(result)[:_MOST_NAMED]:
             running.log(f"Warning: {statement}")

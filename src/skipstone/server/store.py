@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS jobs (
   what TEXT NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT);
 CREATE INDEX IF NOT EXISTS jobs_by_table ON jobs (tbl, action, id);
 CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state);
+CREATE INDEX IF NOT EXISTS jobs_with_result ON jobs (action = 'query', id) WHERE result IS NOT NULL;
 CREATE TABLE IF NOT EXISTS lines (job INTEGER NOT NULL, time TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS lines_by_job ON lines (job);
 CREATE TABLE IF NOT EXISTS tables (id TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -39,6 +40,7 @@ _COLUMNS = (
     "what, done, total, result IS NOT NULL"
 )
 _MOST_NUMBER = 2**63 - 1
+_MOST_RESULTS, _MOST_QUERY_RESULTS = 2_000, 50
 
 
 class Store:
@@ -100,8 +102,19 @@ class Store:
                     (*_values(job), result),
                 )
                 del self._late[job.id]
+                if result is not None:
+                    self._forget_results(job.request.action == "query")
         except sqlite3.Error as problem:
             LOG.warning("The history of jobs cannot be written now: %s.", problem)
+
+    def _forget_results(self, queries: bool) -> None:
+        """Keep the newest results only; those of queries are rows of tables, and fewer are kept."""
+        self._base.execute(
+            "UPDATE jobs SET result = NULL WHERE result IS NOT NULL AND (action = 'query') = ? AND id <= ("
+            "SELECT id FROM jobs WHERE result IS NOT NULL AND (action = 'query') = ? ORDER BY id DESC "
+            "LIMIT 1 OFFSET ?)",
+            (queries, queries, _MOST_QUERY_RESULTS if queries else _MOST_RESULTS),
+        )
 
     def add_line(self, job: int, time: str, text: str) -> None:
         """Write a line of a job's log; a line that cannot be written is lost."""
