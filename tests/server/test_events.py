@@ -86,7 +86,7 @@ def test_a_job_is_cancelled_over_http(client: Client) -> None:
     assert answer.detail == f"Job {job.id} has ended already (cancelled)."
     assert (
         client.call("GET", f"/api/jobs/{job.id}/result").detail
-        == f"Job {job.id} has no result: it cancelled."
+        == f"Job {job.id} has no result: it was cancelled."
     )
 
 
