@@ -87,4 +87,4 @@ def _ready(link: str, settings: Settings, as_json: bool) -> None:
 
         print_json({"link": link, "token": settings.token})
     else:
-        typer.echo(f"skipstone is at {link} (stop with Ctrl-C)")
+        typer.echo(f"The page is at {link} (stop with Ctrl-C)")

@@ -39,10 +39,13 @@ def serve(
     listening = bound_socket(settings)
     port = listening.getsockname()[1]
     chosen = replace(settings, port=port)
-    app = create_app(chosen, start)
-    service = app.state.service
-    for source in tables:
-        service.register(source)
+    try:
+        app = create_app(chosen, start)
+        for source in tables:
+            app.state.service.register(source)
+    except BaseException:
+        listening.close()
+        raise
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     # Addresses are not logged: the first one has the token.
     config = uvicorn.Config(
