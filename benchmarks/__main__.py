@@ -17,6 +17,7 @@ import benchmarks.benefit.run as benefit_benchmark
 import benchmarks.hyper.run as hyper_benchmark
 import benchmarks.log.run as log_benchmark
 import benchmarks.replay.run as replay_benchmark
+import benchmarks.server.run as server_benchmark
 import benchmarks.skip.run as skip_benchmark
 import benchmarks.tpch.run as tpch_benchmark
 from benchmarks.figures import RESULTS, Figure
@@ -134,6 +135,15 @@ def hyper(
     """Hyper-partitioning of TPC-H's lineitem."""
     options = hyper_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
     _show(lambda report: hyper_benchmark.run(options, output, report), as_json)
+
+
+@app.command()
+def server(
+    blocks: Blocks = 10_000, quick: Quick = False, output: Output = RESULTS, as_json: AsJson = False
+) -> None:
+    """How fast the server answers beside a job, and what it costs."""
+    options = server_benchmark.Options(blocks=blocks, quick=quick)
+    _show(lambda report: server_benchmark.run(options, output, report), as_json)
 
 
 with_spark_options(app)

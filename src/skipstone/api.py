@@ -16,6 +16,7 @@ from skipstone.actions.auto import Auto
 from skipstone.actions.auto_status import AutoStatus, ShowAutoStatus
 from skipstone.actions.drop import Drop, DropReport
 from skipstone.actions.explain import Explain, Explanation
+from skipstone.actions.generate import Generate, GeneratedWorkload
 from skipstone.actions.import_log import ImportedLog, ImportLog
 from skipstone.actions.index import Index, IndexReport
 from skipstone.actions.log import ClearLog, ShowLog
@@ -69,10 +70,8 @@ def table(spark: SparkSession, source: str) -> Table:
 
 
 class Table:
-    """One table, made by :func:`table`: index it, ask about it, and rearrange it.
-
-    Wherever ``progress`` can be given, it is called with how far the action is; ``cancel`` is a
-    :class:`Cancel`, by which another thread can end the action.
+    """One table, made by :func:`table`. ``progress`` is called with how far an action is; by ``cancel``, a
+    :class:`Cancel`, another thread can end it.
     """
 
     def __init__(self, source: Source) -> None:
@@ -167,12 +166,22 @@ class Table:
     def import_log(
         self, queries: Workload, progress: Progress | None = None, cancel: Cancel | None = None
     ) -> ImportedLog:
-        """Add the scans that these queries make to the table's query log; nothing is run.
+        """Add the scans that these queries make to the table's query log, with figures of 0; nothing is run.
 
-        Returns how many were added and the statements that cannot be used. What a scan reads is not known,
-        so its figures are 0, and a query without a time counts as asked now.
+        Returns how many were added and the statements that cannot be used.
         """
         return self.perform(ImportLog(queries), progress, cancel)
+
+    def generate(
+        self,
+        queries: int = 100,
+        seed: int = 0,
+        zipf: float | None = None,
+        columns: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> GeneratedWorkload:
+        """Draw queries from what the columns hold; ``zipf`` skews their constants."""
+        return self.perform(Generate(queries, seed, zipf, columns), progress)
 
     def analyze(
         self,

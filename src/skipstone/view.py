@@ -11,11 +11,12 @@ Indexed 2 of 2 files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Cell", "Grid", "Share", "View", "Viewed", "count", "listed", "megabytes", "percent"]
+__all__ = ["Cell", "Grid", "Share", "View", "Viewed", "count", "listed", "megabytes", "one_line", "percent"]
 
 _LINE = "1px solid rgba(128,128,128,.35)"
 _TABLE = "border-collapse:collapse;margin:.4em 0;color:inherit;background:none"
@@ -145,3 +146,12 @@ def percent(part: float, whole: float) -> str:
 def listed(items: Iterable[str]) -> str:
     """Names in a line; a dash when there are none."""
     return ", ".join(items) or "-"
+
+
+def one_line(text: str) -> str:
+    r"""A sentence without line breaks, and without the codes that Spark appends for programs.
+
+    >>> one_line("It is not there. SQLSTATE: 42P01\n")
+    'It is not there'
+    """
+    return re.sub(r"\.?\s*\bSQLSTATE: \w{5}\b", "", " ".join(text.split()))

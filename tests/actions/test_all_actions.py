@@ -70,4 +70,4 @@ def test_an_action_has_a_command(action: type[Any]) -> None:
 
 def test_every_command_is_an_action_or_a_story_of_several() -> None:
     commands = set(get_command(app).commands)  # type: ignore[attr-defined]
-    assert commands - {action.name.split()[0] for action in EVERY} == {"demo"}
+    assert commands - {action.name.split()[0] for action in EVERY} == {"demo", "serve"}

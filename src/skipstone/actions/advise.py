@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from skipstone.actions.context import Context
@@ -12,6 +12,7 @@ from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.prepare import FitRequest
 from skipstone.actions.usable import prepare_usable
 from skipstone.estimate.advice import Advice, advise
+from skipstone.estimate.block_maps import block_maps
 from skipstone.layout.layouts import check_any_options
 from skipstone.layout.options import LayoutOptions
 from skipstone.workload.queries import Workload
@@ -21,12 +22,16 @@ __all__ = ["Advise"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Advise:
-    """Compare the layouts for these queries, or for the table's own log; nothing is changed."""
+    """Compare the layouts for these queries, or for the table's own log; nothing is changed.
+
+    With ``block_maps`` the advice also has the blocks that each layout would make.
+    """
 
     name: ClassVar[str] = "advise"
 
     queries: Workload | None = None
     options: LayoutOptions = field(default_factory=LayoutOptions)
+    block_maps: bool = False
 
     def validate(self, context: Context) -> None:
         """Refuse an option that no layout has; all else shows while the workload is read."""
@@ -48,4 +53,5 @@ class Advise:
             prepared = prepare_usable(table, request, steps.step("preparing"))
             model = load_model(context.engine)
             costs = gather_costs(table, request.file_indices, model, workload.entries)
-            return advise(prepared, progress=steps.step("simulating"), inputs=costs)
+            found = advise(prepared, progress=steps.step("simulating"), inputs=costs)
+            return replace(found, maps=block_maps(prepared, found.designs)) if self.block_maps else found

@@ -13,6 +13,7 @@ from skipstone.actions.calibrate import Calibrate
 from skipstone.actions.drop import Drop
 from skipstone.actions.engine_action import EngineAction
 from skipstone.actions.explain import Explain
+from skipstone.actions.generate import Generate
 from skipstone.actions.import_log import ImportLog
 from skipstone.actions.index import Index
 from skipstone.actions.log import ClearLog, ShowLog
@@ -35,6 +36,7 @@ ACTIONS: tuple[type[Action[object]], ...] = (
     ShowLog,
     ImportLog,
     ClearLog,
+    Generate,
     Analyze,
     Advise,
     Optimize,

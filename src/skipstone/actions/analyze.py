@@ -11,6 +11,7 @@ from skipstone.actions.context import Context
 from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.usable import with_usable
 from skipstone.arguments import checked
+from skipstone.estimate.columns_asked import columns_asked
 from skipstone.estimate.prepared import view_of
 from skipstone.layout.options import SAMPLE_ROWS
 from skipstone.layout.select_features import select_features
@@ -22,7 +23,7 @@ from skipstone.workload.analysis import analyze
 from skipstone.workload.curves import curves
 from skipstone.workload.parsed_json import parsed_workload_json
 from skipstone.workload.predicates import LoggedFilter, query_predicates
-from skipstone.workload.queries import BrokenQuery, Workload
+from skipstone.workload.queries import BrokenQuery, Workload, broken_and_left_out
 from skipstone.workload.selection import Selection
 from skipstone.workload.unusable import Usable
 
@@ -38,6 +39,12 @@ class WorkloadAnalysis(Viewed):
     report: AnalysisReport
     parsed: dict[str, object]
     unusable: tuple[BrokenQuery, ...]
+    entries: tuple[LoggedFilter, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON, with the columns that are asked about and how that changed."""
+        unused = broken_and_left_out(self.unusable)
+        return {**self.report.to_dict(), **unused, **columns_asked(self.entries).to_dict()}
 
     def view(self) -> View:
         """The report, and how much of the log it leaves out."""
@@ -90,7 +97,7 @@ class Analyze:
         shown = curves(query_predicates(usable.entries))
         report = AnalysisReport(name, analysis, shown, selection)
         parsed = parsed_workload_json(usable.entries, analysis, table=name)
-        return WorkloadAnalysis(report, parsed, usable.unusable)
+        return WorkloadAnalysis(report, parsed, usable.unusable, tuple(usable.entries))
 
 
 def _begin(progress: Progress | None, what: str) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -59,6 +59,17 @@ class Calibration:
     bytes: int
     rows: int
     seconds: float
+
+    def to_dict(self, path: str) -> dict[str, object]:
+        """For JSON; ``path`` is where the model is kept."""
+        return {
+            "rows": self.rows,
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+            "path": path,
+            "coefficients": asdict(self.model.coefficients),
+            "observations": self.model.to_json()["observations"],
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from skipstone.spark import DataFrame
 from skipstone.spark.bridge.question import Question
 from skipstone.spark.bridge.scans import DecidedScan
 
-__all__ = ["Explain", "Explanation"]
+__all__ = ["Explain", "Explanation", "pruned_by_spark", "scan_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,13 @@ class Explain:
         """Plan the query anew and describe what was decided."""
         context.report("planning the query", 0, 1)
         scans = context.engine.scans_of(self.query)
-        explanation = Explanation(tuple(map(_report, scans)))
+        explanation = Explanation(tuple(map(scan_report, scans)))
         context.report("planning the query", 1, 1)
         return explanation
 
 
-def _report(scan: DecidedScan) -> ScanReport:
+def scan_report(scan: DecidedScan) -> ScanReport:
+    """What was decided about one scan."""
     figures = scan.figures
     report = ScanReport(
         root=scan.root,
@@ -79,7 +80,7 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
     decided = scan.decision(question)
     result = decided.base
     partitions = frozenset(question.names.resolve((), name).path for name in scan.figures.partitions)
-    pruned = _pruned_by_spark(scan, question, partitions)
+    pruned = pruned_by_spark(scan, question, partitions)
     files = scan.offered & ~scan.skipped & ~foreign & ~scan.replaced
     offered = int((scan.offered & ~pruned).sum())
     read = ReadFiles(question.filter, scan.root, files, offered, sizes, partitions)
@@ -94,7 +95,7 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
     )
 
 
-def _pruned_by_spark(scan: DecidedScan, question: Question, partitions: frozenset[tuple[str, ...]]) -> Flags:
+def pruned_by_spark(scan: DecidedScan, question: Question, partitions: frozenset[tuple[str, ...]]) -> Flags:
     """Files that are skipped and that Spark would have left out by their partition anyway."""
     filter_ = partition_filter(question.filter, partitions)
     if filter_ is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,10 +44,7 @@ def run(
         found = perform_on_engine(Calibrate(directory or scratch, rows), engine, report)
     path = save_model(engine, found.model)
     if as_json:
-        coefficients = asdict(found.model.coefficients)
-        measured = {"rows": found.rows, "bytes": found.bytes, "seconds": found.seconds, "path": str(path)}
-        seen = found.model.to_json()["observations"]
-        print_json({**measured, "coefficients": coefficients, "observations": seen})
+        print_json(found.to_dict(str(path)))
     else:
         _render(found, str(path))
 

@@ -32,10 +32,17 @@ def run(
         typer.Option("--dir", metavar="DIR", help="Where to put the table; a new one by default."),
     ] = None,
     rows: Annotated[int, typer.Option(min=64, help="How many orders to generate.")] = 2_000_000,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Write the data only, and open the page on it (skipstone serve).")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port of --serve; 0 for any.")] = 8765,
     as_json: AsJson = False,
 ) -> None:
     """Generate a table, index it, rearrange it for its queries, and show what each step lets Spark skip."""
     where = _prepare(directory)
+    if serve:
+        _serve(where, rows, port, as_json)
+        return
     orders, queries = where / "orders", where / "queries.sql"
     narrate = _Narrator(silent=as_json)
     narrate(f"1. Starting Spark and writing {count(rows, 'order')} of a web shop to {orders}")
@@ -77,6 +84,23 @@ def run(
     replay.render(after)
     narrate(f"The same queries before the rewrite: {_scanned(replayed)}; now {_scanned(after)}.")
     narrate(_next_steps(where))
+
+
+def _serve(where: Path, rows: int, port: int, as_json: bool) -> None:
+    """Write the orders and their queries, index them, and serve the page on them until stopped."""
+    from skipstone.cli.serve import ServeOptions, serve_tables
+
+    orders, queries = where / "orders", where / "queries.sql"
+    _Narrator(silent=as_json)(f"Starting Spark and writing {count(rows, 'order')} of a web shop to {orders}")
+    spark = quiet_session()
+    demo_data.write_orders(orders, rows)
+    queries.write_text(demo_data.QUERIES, encoding="utf-8")
+    table = skipstone.table(spark, f"orders={orders}")
+    with progress() as report:
+        table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=report)
+        table.import_log(skipstone.read_queries(queries), report)
+    _Narrator(silent=as_json)(f"Its queries are in its query log, and in {queries} to upload.")
+    serve_tables(ServeOptions([where], port=port, state=where / "state"), [f"orders={orders}"], as_json)
 
 
 class _Narrator:

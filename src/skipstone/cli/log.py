@@ -48,17 +48,13 @@ def show(
         found = shared.open(table).log(from_then, report)
     latest = found[-limit:]
     if shared.as_json:
-        print_json([_as_json(scan) for scan in latest])
+        from skipstone.workload.logged_scans import to_json_record
+
+        print_json([to_json_record(scan) for scan in latest])
         return
     if latest:
         print_table(_table(latest))
     typer.echo(f"{count(len(latest), 'scan')} of {len(found):,}.")
-
-
-def _as_json(scan: LoggedScan) -> dict[str, object]:
-    from skipstone.workload.logged_scans import to_record
-
-    return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
 
 
 def _table(scans: Sequence[LoggedScan]) -> Table:

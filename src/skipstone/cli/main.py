@@ -25,6 +25,7 @@ from skipstone.cli import (
     calibrate,
     demo,
     explain,
+    generate,
     index,
     log,
     optimize,
@@ -32,6 +33,7 @@ from skipstone.cli import (
     replay,
     replicas,
     replicate,
+    serve,
     status,
 )
 from skipstone.cli.option_groups import with_flat_options
@@ -39,13 +41,13 @@ from skipstone.cli.output import (
     errors_as_json,
     fail,
     json_error,
-    one_line,
     print_json,
     show_warnings,
     wants_json,
 )
 from skipstone.cli.spark_options import with_spark_options
 from skipstone.cli.stopping import Stop, stoppable
+from skipstone.view import one_line
 
 __all__ = ["app"]
 
@@ -144,7 +146,9 @@ app.command("replicas")(replicas.show)
 app.command("refresh")(replicas.refresh)
 app.command("drop")(replicas.drop)
 app.command("repair")(repair.run)
+app.command("generate")(generate.run)
 app.add_typer(log.app, name="log")
 app.command("auto")(auto.run)
 app.command("calibrate")(calibrate.run)
+app.command("serve")(serve.run)
 with_spark_options(with_flat_options(app))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from skipstone.view import one_line
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -21,7 +22,6 @@ __all__ = [
     "errors_as_json",
     "fail",
     "json_error",
-    "one_line",
     "page_width",
     "print_json",
     "print_table",
@@ -76,11 +76,6 @@ def errors_as_json(wanted: bool) -> Iterator[None]:
 def warn(sentence: str) -> None:
     """Say what the user should know although the command goes on."""
     typer.echo(f"Warning: {one_line(sentence)}", err=True)
-
-
-def one_line(text: str) -> str:
-    """The text without line breaks, and without the codes that Spark appends for programs."""
-    return re.sub(r"\.?\s*\bSQLSTATE: \w{5}\b", "", " ".join(text.split()))
 
 
 def print_json(value: object) -> None:

@@ -9,7 +9,6 @@ import typer
 
 from skipstone.cli.output import (
     fail,
-    one_line,
     page_width,
     print_json,
     print_table,
@@ -20,7 +19,7 @@ from skipstone.cli.output import (
 from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFile, named_file, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
-from skipstone.view import percent
+from skipstone.view import one_line, percent
 
 if TYPE_CHECKING:
     from skipstone.actions.replay import ReplayedQuery, ReplayReport

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -29,6 +30,13 @@ __all__ = ["CURRENT_LAYOUT", "Advice", "LayoutAdvice", "advise", "features_of_re
 
 CURRENT_LAYOUT = "current layout"
 _NO_QUERIES = "no query with a usable filter, so what would be scanned is not known"
+
+
+class JsonView(Protocol):
+    """Something that JSON is made of."""
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ class Advice(Viewed):
     """All layouts, best first, and the current layout; ``designs`` holds what was fitted.
 
     ``observed_days`` is how long one run of the log takes in real life; None without timestamps.
-    ``costs`` says where the seconds come from.
+    ``costs`` says where the seconds come from; ``maps`` are the block maps, if they were asked for.
     """
 
     root: str
@@ -81,6 +89,7 @@ class Advice(Viewed):
     unusable: tuple[BrokenQuery, ...] = ()
     observed_days: float | None = None
     costs: str = ""
+    maps: Mapping[str, JsonView] = field(default_factory=dict)
 
     @property
     def best(self) -> str:
@@ -111,7 +120,8 @@ class Advice(Viewed):
         rows = [asdict(row) for row in self.layouts]
         unusable = [asdict(query) for query in self.unusable]
         more = {"percent_needed": self.percent_needed, "best": self.best, "layouts": rows}
-        return {**values, **more, "unusable": unusable}
+        maps = {name: it.to_dict() for name, it in self.maps.items()}
+        return {**values, **more, "unusable": unusable, **({"maps": maps} if maps else {})}
 
     def _heading(self) -> str:
         queries = f"{self.queries} queries" if self.queries else _NO_QUERIES

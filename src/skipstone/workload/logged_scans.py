@@ -51,6 +51,7 @@ __all__ = [
     "from_record",
     "redact",
     "redacted",
+    "to_json_record",
     "to_record",
 ]
 
@@ -130,6 +131,11 @@ def to_record(scan: LoggedScan) -> dict[str, object]:
         "application": scan.application,
         "count": scan.count,
     }
+
+
+def to_json_record(scan: LoggedScan) -> dict[str, object]:
+    """The record for JSON, with whether its literals were left out."""
+    return {**to_record(scan), "time": scan.time.isoformat(), "redacted": scan.is_redacted}
 
 
 def from_record(record: Mapping[str, Any]) -> LoggedScan:

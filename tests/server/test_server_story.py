@@ -1,0 +1,259 @@
+"""The whole story over HTTP, against real Spark: register, upload, analyze, advise, optimise, query."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from schemathesis.core.result import Ok
+from tests.server.serving import Client, serving
+from tests.shipments import ROWS, write_shipments
+
+QUERIES = b"""
+SELECT * FROM shipments WHERE k > 900;
+SELECT count(*) FROM shipments WHERE lower(mode) = 'air';
+SELECT * FROM shipments WHERE k BETWEEN 10 AND 20 AND mode = 'RAIL';
+DROP TABLE shipments;
+"""
+
+
+@pytest.fixture(scope="module")
+def home(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("server")
+    write_shipments(spark, home / "data" / "shipments", "delta", ROWS)
+    return home
+
+
+@pytest.fixture(scope="module")
+def client(spark: SparkSession, home: Path) -> Iterator[Client]:
+    with serving(home / "state", lambda: spark, (home / "data",)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def table(client: Client, home: Path) -> str:
+    answer = client.call("POST", "/api/tables", {"source": str(home / "data" / "shipments")})
+    assert answer.status == 201, answer.body
+    client.done("look", answer.json["id"])
+    return str(answer.json["id"])
+
+
+@pytest.fixture(scope="module")
+def workload(client: Client) -> str:
+    answer = client.call("POST", "/api/workloads?name=week.sql", QUERIES)
+    assert answer.status == 201, answer.body
+    return str(answer.json["id"])
+
+
+@pytest.fixture(scope="module")
+def indexed(client: Client, table: str) -> str:
+    client.done("index", table, arguments={"expression": ["lower(mode)"], "feature": ["k > 990"]})
+    return table
+
+
+def test_a_table_is_described_once_it_was_looked_at(client: Client, indexed: str) -> None:
+    found = client.get(f"/api/tables/{indexed}")
+    assert found["state"] == "ready"
+    assert found["rows"] == ROWS
+    assert found["files"] == found["files_indexed"] > 1
+    assert found["health"] == {
+        "code": "NO_LOG",
+        "sentence": "There is no query log yet, so nobody knows what to arrange the table for.",
+    }
+    assert {"sql": "lower(mode)", "type": "string", "column": False} in found["columns"]
+
+
+def test_blocks_are_told_column_by_column(client: Client, indexed: str) -> None:
+    found = client.get(f"/api/tables/{indexed}/blocks?column=id&feature=0&paths=true")
+    size = found["blocks"]
+    assert sum(found["rows"]) == ROWS
+    column = found["column"]
+    for values in (found["bytes"], found["paths"], column["low"], column["high_at"], found["feature"]["bit"]):
+        assert len(values) == size
+    assert min(column["low_at"]) == 0
+    assert max(column["high_at"]) == 1
+    one = client.get(f"/api/tables/{indexed}/blocks/0")
+    assert one["path"] == found["paths"][0]
+    assert {each["sql"] for each in one["columns"]} >= {"id", "lower(mode)"}
+
+
+def test_a_query_tells_for_each_block_whether_it_was_skipped_and_why(client: Client, indexed: str) -> None:
+    job = client.query("SELECT count(*) FROM shipments WHERE id > 11500")
+    assert job["state"] == "done", job
+    found = client.get(f"/api/jobs/{job['id']}/result")
+    assert found["same_result"] is True
+    assert len(found["rows"]) == 1
+    (scan,) = found["scans"]
+    states = scan["blocks"]["state"]
+    assert len(states) == scan["files_total"]
+    assert states.count(0) == scan["files_read"]
+    assert states.count(1) == scan["files_skipped"]
+    skipped = [reason for state, reason in zip(states, scan["blocks"]["reason"], strict=True) if state == 1]
+    assert all(scan["reasons"][reason]["sentence"] for reason in skipped)
+
+
+def test_a_query_that_is_only_explained_has_no_rows(client: Client, indexed: str) -> None:
+    job = client.query("SELECT * FROM shipments WHERE id > 11500", run=False)
+    found = client.get(f"/api/jobs/{job['id']}/result")
+    assert found["rows"] is None
+    assert found["scans"]
+
+
+def test_rows_are_limited_and_values_are_json(client: Client, indexed: str) -> None:
+    job = client.query("SELECT *, 1e300 * 1e300 AS big, array(1) AS many FROM shipments", compare=False)
+    found = client.get(f"/api/jobs/{job['id']}/result")
+    assert found["truncated"] is True
+    assert len(found["rows"]) == client.settings.limits.query_rows
+    assert found["rows"][0][-2:] == ["inf", "[1]"]
+
+
+def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -> None:
+    imported = client.done("import_log", indexed, workload=workload)
+    assert imported["added"] == 3
+    analysis = client.done("analyze", indexed, arguments={"num_features": 2, "threshold": 1})
+    assert {each["sql"] for each in analysis["columns"]} == {"k", "mode"}
+    assert analysis["correlation"]["edges"]
+    assert client.get(f"/api/tables/{indexed}/analysis")["analysis"] == analysis
+    advice = client.done("advise", indexed, workload=workload, arguments={"block_rows": 500})
+    assert set(advice["maps"]) > {"current layout"}
+    best = advice["maps"][advice["best"]]
+    assert len(best["rows"]) == len(best["times"])
+    done = client.done(
+        "optimize", indexed, workload=workload, arguments={"layout": "qdtree", "block_rows": 500}
+    )
+    assert done["rows"] == ROWS
+    tree = client.get(f"/api/tables/{indexed}/tree")
+    assert tree["strategy"] == "qdtree"
+    assert tree["nodes"][0]["blocks"] == sum(node["block"] is not None for node in tree["nodes"])
+    replayed = client.done("replay", indexed, workload=workload)
+    assert replayed["summary"]["same_results"]
+    decision = client.done("auto", indexed, arguments={"dry_run": True})
+    assert decision["code"]
+    client.done("auto", indexed)
+    decisions = client.get(f"/api/tables/{indexed}/decisions")["decisions"]
+    assert decisions[0]["changes_mind"]
+    log = client.get(f"/api/tables/{indexed}/log?limit=2")
+    assert log["total"] == 3
+    assert len(log["scans"]) == 2
+    assert client.get(f"/api/tables/{indexed}/status")["auto"]["logged_scans"] == 3
+    found = client.get(f"/api/tables/{indexed}")
+    assert found["layout"]["strategy"] == "qdtree"
+    assert client.get(f"/api/tables/{indexed}/blocks")["reads"]["queries"] == 3
+
+
+def test_a_generated_workload_can_be_used(client: Client, indexed: str) -> None:
+    arguments = {"queries": 12, "seed": 3, "zipf": 1.0, "columns": ["k", "mode"]}
+    made = client.done("generate", indexed, arguments=arguments)
+    assert len(made["queries"]) == 12
+    assert client.done("generate", indexed, arguments=arguments)["queries"] == made["queries"]
+    listed = client.get(f"/api/workloads/{made['workload']}/queries?limit=5")
+    assert listed["total"] == 12
+    analysis = client.done("analyze", indexed, workload=made["workload"], arguments={"num_features": 2})
+    assert analysis["queries"] == 12
+
+
+def test_a_table_that_vanished_is_one_sentence(client: Client, home: Path) -> None:
+    shutil.copytree(home / "data" / "shipments", home / "data" / "gone")
+    client.call("POST", "/api/tables", {"source": str(home / "data" / "gone")})
+    client.done("look", "gone")
+    shutil.rmtree(home / "data" / "gone")
+    job = client.ended(client.start("index", "gone"))
+    assert job["state"] == "failed"
+    assert "gone does not exist" in job["error"]
+    found = client.get("/api/tables/gone")
+    assert found["state"] == "gone"
+    assert found["health"]["code"] == "GONE"
+    assert client.call("DELETE", "/api/tables/gone").status == 204
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("DROP TABLE shipments", "it is DROP TABLE, not a query"),
+        ("SELECT 1; SELECT 2", "2 statements"),
+        ("INSERT INTO shipments SELECT * FROM shipments", "not a query"),
+        ("SELECT * FROM parquet.`/etc`", "not a registered table"),
+        ("SELECT * FROM delta.`{home}/data/shipments`", "not a registered table"),
+        ("SELECT reflect('java.lang.System', 'exit', 1)", "reflect is not allowed here"),
+        ("SELECT java_method('java.lang.Runtime', 'getRuntime')", "java_method is not allowed here"),
+        ("SELECT try_reflect('java.lang.System', 'getenv', 'HOME')", "try_reflect is not allowed here"),
+        ("SELECT IDENTIFIER('refl' || 'ect')('java.lang.System', 'exit', 1)", "IDENTIFIER"),
+        ("SELECT * FROM IDENTIFIER('shipments')", "IDENTIFIER"),
+        ("SELECT from_protobuf(x, 'm', '/etc/passwd') FROM (SELECT X'00' AS x)", "from_protobuf"),
+        ("SELECT from_avro(X'00', '{{}}', map('avroSchemaUrl', '/etc/passwd'))", "from_avro is not allowed"),
+        ("SELECT (SELECT max(weight) FROM csv.`/etc/passwd`)", "not a registered table"),
+        ("WITH a AS (SELECT * FROM text.`/etc/passwd`) SELECT * FROM a", "not a registered table"),
+        ("SELECT * FROM other", "not a registered table (these are: shipments)"),
+        ("SELECT * FROM secret_view", "not a registered table"),
+        ("WITH secret_view AS (SELECT 1) SELECT * FROM (SELECT 2), secret_view", ""),
+        ("SELECT TRANSFORM(weight) USING 'cat' FROM shipments", "TRANSFORM"),
+        ("SELECT * FROM table_changes('shipments', 0)", "table_changes is not allowed here"),
+        ("CALL system.x()", "not a query"),
+        ("SET spark.sql.ansi.enabled=false", "not a query"),
+        ("EXPLAIN SELECT 1", "not a query"),
+        ("SELEC 1", "cannot be used"),
+        ("'", "cannot be used"),
+        ("SELECT evil(weight) FROM shipments", "evil"),
+    ],
+)
+def test_only_one_select_over_registered_tables_runs(
+    client: Client, indexed: str, spark: SparkSession, sql: str, why: str
+) -> None:
+    spark.range(3).createOrReplaceTempView("secret_view")
+    spark.udf.register("evil", lambda x: x)
+    job = client.query(sql.format(home=client.settings.roots[0].parent), compare=False)
+    if not why:
+        assert job["state"] == "done", job
+        return
+    assert job["state"] == "failed", job
+    assert why in job["error"]
+    assert "\n" not in job["error"]
+
+
+def test_a_query_that_takes_too_long_is_cancelled(spark: SparkSession, home: Path, tmp_path: Path) -> None:
+    from skipstone.server.settings import Limits
+
+    with serving(tmp_path, lambda: spark, (home / "data",), Limits(query_seconds=1.0)) as client:
+        job = client.query("SELECT count(*) FROM range(1000000000000) WHERE id % 7 = 3", compare=False)
+        assert job["state"] == "failed"
+        assert job["error"] == "The query took longer than 1 s and was cancelled."
+        answer = client.call("POST", "/api/queries", {"sql": "SELECT count(*) FROM range(1000000000000)"})
+        client.call("POST", f"/api/jobs/{answer.json['id']}/cancel")
+        assert client.ended(answer.json["id"])["state"] in ("cancelled", "failed")
+
+
+LIGHT = settings(
+    max_examples=6,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_no_call_that_the_description_allows_is_an_error_of_the_server(client: Client, indexed: str) -> None:
+    headers = {"Authorization": f"Bearer {client.settings.token}"}
+    address = f"http://127.0.0.1:{client.port}/api/openapi.json"
+    called = set()
+
+    def call(case: schemathesis.Case[Any], known: bool) -> None:
+        if known and case.method == "GET" and "table" in (case.path_parameters or {}):
+            case.path_parameters["table"] = indexed
+        answer = case.call(headers=headers, timeout=60)
+        assert answer.status_code < 500, (case.method, case.formatted_path, answer.text)
+        called.add((case.method, case.operation.path))
+
+    for found in schemathesis.openapi.from_url(address, headers=headers).get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        if not operation.path.endswith("/events"):  # a stream has no end
+            LIGHT(given(case=operation.as_strategy(), known=st.booleans())(call))()
+    assert len(called) > 20

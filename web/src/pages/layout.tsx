@@ -1,0 +1,261 @@
+/** The block map of a table as it is, the tree that made it, and its replicas. */
+
+import { useMemo, useState } from "preact/hooks";
+import { part } from "../api/client";
+import type { Block, Blocks, Replicas, TableInfo, Tree } from "../api/types";
+import { BlockMap } from "../block_map/block_map";
+import {
+  ASPECTS,
+  ASPECT_TITLES,
+  colouringOf,
+  describeBlock,
+  needsColumn,
+  type Aspect,
+} from "../block_map/colouring";
+import { paletteOf } from "../block_map/colours";
+import { MapLegend } from "../block_map/legend";
+import { orderByValue } from "../block_map/paint";
+import { NOTHING, bytes, count, counted, moment, percent } from "../format";
+import { Card, Facts, Select, Sentence, Sql } from "../parts/basics";
+import { DataTable } from "../parts/data_table";
+import { StartButton, StartedLine, useStarted } from "../parts/start_job";
+import { TreeView } from "../parts/tree_view";
+import { useFetched } from "../state/fetched";
+import { dark } from "../state/theme";
+
+export function LayoutPage({ table }: { table: TableInfo }) {
+  const [selected, setSelected] = useState(-1);
+  const index = useStarted();
+  const layout = table.layout;
+  return (
+    <div class="page">
+      <header>
+        <h1 tabIndex={-1}>Layout of {table.name}</h1>
+        <p>
+          {counted(table.files, "block")} of {bytes(table.bytes)},{" "}
+          {layout === null
+            ? "as they were written"
+            : `laid out by ${layout.strategy} on ${moment(layout.created)} UTC${layout.note ? `: ${layout.note}` : ""}`}
+          . {counted(table.files_indexed, "block")} with statistics.
+        </p>
+      </header>
+      <Sentence problem={table.problem} />
+      {table.files_indexed !== null && table.files !== null && table.files_indexed < table.files ? (
+        <Card
+          title="Not all blocks have statistics"
+          aside={
+            <StartButton started={index} primary job={() => ({ action: "index", table: table.id })}>
+              Index
+            </StartButton>
+          }
+        >
+          <p>{counted(table.files - table.files_indexed, "block")} without an entry are always read.</p>
+          <StartedLine started={index} />
+        </Card>
+      ) : null}
+      <div class="beside">
+        <MapCard table={table} selected={selected} onSelect={setSelected} />
+        <BlockCard table={table} block={selected} />
+      </div>
+      <div class="columns">
+        {layout?.tree ? <TreeCard table={table} /> : null}
+        {table.replicas ? <ReplicaCard table={table} /> : null}
+      </div>
+    </div>
+  );
+}
+
+interface MapCardProps {
+  readonly table: TableInfo;
+  readonly selected: number;
+  readonly onSelect: (block: number) => void;
+}
+
+function MapCard({ table, selected, onSelect }: MapCardProps) {
+  const [aspect, setAspect] = useState<Aspect>("bytes");
+  const names = [...table.columns.map((column) => column.sql), ...table.expressions];
+  const [column, setColumn] = useState(names[0] ?? "");
+  const [feature, setFeature] = useState("0");
+  const [sorted, setSorted] = useState(false);
+  const query = needsColumn(aspect)
+    ? `?column=${encodeURIComponent(column)}`
+    : aspect === "feature"
+      ? `?feature=${feature}`
+      : "";
+  const usable = ASPECTS.filter(
+    (each) => (!needsColumn(each) || names.length > 0) && (each !== "feature" || table.features.length > 0),
+  );
+  const found = useFetched<Blocks>(
+    part`/api/tables/${table.id}/blocks` + query,
+    `${table.version} ${table.files} ${table.files_indexed}`,
+  );
+  const blocks = found.value;
+  const colouring = useMemo(() => (blocks === null ? null : colouringOf(blocks, aspect)), [blocks, aspect]);
+  const order = useMemo(
+    () => (sorted && colouring !== null ? orderByValue(colouring.values) : null),
+    [sorted, colouring],
+  );
+  return (
+    <Card
+      title="Block map"
+      aside={<span class="soft small">one cell a block; arrow keys move, Enter chooses</span>}
+    >
+      <div class="row">
+        <Select
+          label="Coloured by"
+          value={aspect}
+          options={usable.map((each) => [each, ASPECT_TITLES[each]])}
+          onChange={setAspect}
+        />
+        {needsColumn(aspect) ? (
+          <Select
+            label="Column"
+            value={column}
+            options={names.map((name) => [name, name])}
+            onChange={setColumn}
+          />
+        ) : null}
+        {aspect === "feature" ? (
+          <Select
+            label="Feature"
+            value={feature}
+            options={table.features.map((sql, index) => [String(index), sql])}
+            onChange={setFeature}
+          />
+        ) : null}
+        <Select
+          label="Order"
+          value={sorted ? "value" : "files"}
+          options={[
+            ["files", "of the table's files"],
+            ["value", "by this value"],
+          ]}
+          onChange={(order) => setSorted(order === "value")}
+        />
+      </div>
+      <Sentence problem={found.problem} />
+      {blocks === null ? (
+        <p class="empty">{found.waiting ? "Asking for the blocks." : ""}</p>
+      ) : colouring === null ? (
+        <p class="empty">The query log has no queries, so how often a block is read is not known.</p>
+      ) : (
+        <>
+          <BlockMap
+            label={`Block map of ${table.name}, coloured by ${ASPECT_TITLES[aspect]}`}
+            count={blocks.blocks}
+            colours={colouring.colours}
+            order={order}
+            describe={(block) => describeBlock(blocks, block)}
+            selected={selected}
+            onSelect={onSelect}
+            height={420}
+          />
+          <MapLegend legend={colouring.legend(paletteOf(dark.value))} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+function BlockCard({ table, block }: { table: TableInfo; block: number }) {
+  const found = useFetched<Block>(
+    block < 0 ? null : part`/api/tables/${table.id}/blocks/${block}`,
+    table.version,
+  );
+  const value = found.value;
+  return (
+    <Card title={block < 0 ? "What is inside" : `Block ${count(block)}`}>
+      {block < 0 ? <p class="empty">Choose a block of the map.</p> : null}
+      <Sentence problem={found.problem} />
+      {value === null ? null : (
+        <div class="stack block-facts">
+          <Facts
+            facts={[
+              ["file", <code key="path">{value.path}</code>],
+              ["rows", value.rows < 0 ? "unknown" : count(value.rows)],
+              ["size", bytes(value.bytes)],
+              ["statistics", value.indexed ? "yes" : "none: it is always read"],
+            ]}
+          />
+          <DataTable
+            caption={`Columns of block ${block}`}
+            rows={value.columns}
+            empty="Nothing is known about its columns."
+            columns={[
+              { title: "Column", cell: (each) => <code>{each.sql}</code> },
+              {
+                title: "From, to",
+                cell: (each) => (each.low === null ? NOTHING : `${each.low} … ${each.high}`),
+              },
+              { title: "NULL", numeric: true, cell: (each) => percent(each.nulls) },
+            ]}
+          />
+          {value.features.length === 0 ? null : (
+            <DataTable
+              caption={`Features of block ${block}`}
+              rows={value.features}
+              columns={[
+                { title: "Feature", cell: (each) => <Sql text={each.sql} /> },
+                { title: "Bit", cell: (each) => (each.bit < 0 ? "unknown" : String(each.bit)) },
+              ]}
+            />
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function TreeCard({ table }: { table: TableInfo }) {
+  const found = useFetched<Tree>(part`/api/tables/${table.id}/tree`, table.layout?.id);
+  return (
+    <Card title={`Tree of the ${table.layout?.strategy} layout`}>
+      <Sentence problem={found.problem} />
+      {found.value === null ? null : <TreeView tree={found.value} />}
+    </Card>
+  );
+}
+
+function ReplicaCard({ table }: { table: TableInfo }) {
+  const found = useFetched<Replicas>(part`/api/tables/${table.id}/replicas`, table.seen_at);
+  const whole = table.bytes ?? 0;
+  return (
+    <Card title="Replicas">
+      <Sentence problem={found.problem} />
+      {found.value?.problems.map((problem) => (
+        <Sentence key={problem} problem={problem} />
+      ))}
+      {found.value === null ? null : (
+        <DataTable
+          caption="Replicas: further copies of the rows in another layout"
+          rows={found.value.replicas}
+          keyOf={(replica) => replica.id}
+          columns={[
+            { title: "Replica", cell: (replica) => <code>{replica.id}</code> },
+            { title: "Layout", cell: (replica) => replica.layout },
+            { title: "Size", numeric: true, cell: (replica) => bytes(replica.bytes) },
+            {
+              title: "Holds",
+              numeric: true,
+              cell: (replica) => percent(whole > 0 ? replica.bytes_covered / whole : null),
+            },
+            {
+              title: "Valid partitions",
+              numeric: true,
+              cell: (replica) => `${count(replica.partitions_valid)} of ${count(replica.partitions)}`,
+            },
+            {
+              title: "Column groups",
+              cell: (replica) =>
+                replica.groups === undefined
+                  ? "one"
+                  : replica.groups.map((group) => (
+                      <div key={group.columns.join()}>{group.columns.join(", ")}</div>
+                    )),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { ROW, arcDiagram, strongest } from "../src/charts/arcs";
+import { sortedBy } from "../src/parts/data_table";
+
+describe("arcDiagram", () => {
+  const edges = [
+    { a: 0, b: 2, queries: 10 },
+    { a: 1, b: 2, queries: 5 },
+  ];
+
+  it("has a row for each node and an arc for each edge, the strongest last and thickest", () => {
+    const diagram = arcDiagram(3, edges, 100, 50);
+    expect(diagram.height).toBe(3 * ROW);
+    expect(diagram.arcs.map((arc) => arc.queries)).toEqual([5, 10]);
+    expect(diagram.arcs[1]!.width).toBeGreaterThan(diagram.arcs[0]!.width);
+    expect(diagram.arcs[1]!.path).toBe(`M100 12C165 12 165 60 100 60`);
+  });
+
+  it("leaves out edges to nodes that there are not", () => {
+    expect(arcDiagram(2, [...edges, { a: 1, b: 1, queries: 3 }], 100, 50).arcs).toEqual([]);
+  });
+});
+
+describe("strongest", () => {
+  it("keeps the nodes with the most weight and renumbers the edges between them", () => {
+    const edges = [
+      { a: 0, b: 3, queries: 9 },
+      { a: 1, b: 2, queries: 1 },
+      { a: 3, b: 2, queries: 4 },
+    ];
+    expect(strongest(["a", "b", "c", "d"], edges, 2)).toEqual({
+      nodes: ["d", "a"],
+      edges: [{ a: 1, b: 0, queries: 9 }],
+    });
+  });
+});
+
+describe("sortedBy", () => {
+  it("sorts up and down, with the unknown last", () => {
+    const rows = [3, null, 1, 2];
+    expect(sortedBy(rows, (row) => row, false)).toEqual([1, 2, 3, null]);
+    expect(sortedBy(rows, (row) => row, true)).toEqual([3, 2, 1, null]);
+    expect(sortedBy(rows, undefined, true)).toBe(rows);
+  });
+});
