@@ -74,7 +74,7 @@ def filters() -> st.SearchStrategy[Expr]:
 
 @given(filters(), st.none() | st.integers(0, 10**12))
 def test_a_record_is_read_as_it_was_written(filter_: Expr, needed: int | None) -> None:
-    written = scan(filter_, rows_needed=needed, count=3)
+    written = scan(filter_, rows_needed=needed, count=3, replicas=("9c1e",))
     assert from_record(to_record(written)) == written
 
 
@@ -137,3 +137,10 @@ def test_a_record_of_something_else_is_refused() -> None:
     record = to_record(scan(Literal(True, BOOLEAN)))
     with pytest.raises(ValueError, match="not an expression"):
         from_record({**record, "filter": '["what"]'})
+
+
+@pytest.mark.parametrize("stored", [{}, {"replicas": None}])
+def test_a_record_of_an_earlier_version_read_no_replica(stored: dict[str, None]) -> None:
+    record = to_record(scan(IsNull(K)))
+    del record["replicas"]
+    assert from_record({**record, **stored}).replicas == ()

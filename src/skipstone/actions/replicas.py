@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from skipstone.catalog.replicas import Replicas, holds_columns
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.masks import Flags
+from skipstone.spark.querylog.log_table import NEVER_USED, ReplicaUse
+from skipstone.spark.querylog.query_log import flush, replica_uses
 from skipstone.view import Share, View, Viewed, count, megabytes, percent
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "covered_files",
     "replica_lines",
     "replica_statuses",
+    "used_replicas",
     "valid_partitions",
 ]
 
@@ -32,6 +35,7 @@ class ReplicaStatus:
     """One replica: what it has, and what of the table it holds as that is now.
 
     ``files_covered`` and ``bytes_covered`` are base files that its valid horizontal partitions answer for.
+    ``scans`` is how many scans of the query log read it, ``last_used`` when the last one did, in UTC.
     """
 
     id: str
@@ -44,6 +48,8 @@ class ReplicaStatus:
     rows: int
     files_covered: int
     bytes_covered: int
+    scans: int = 0
+    last_used: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,9 +80,19 @@ def replica_lines(replicas: Sequence[ReplicaStatus], whole: int) -> Iterator[tup
         text = (
             f"{each.layout}, {count(each.files, 'file')}, {megabytes(each.bytes)}; "
             f"holds {percent(each.bytes_covered, whole)} of the table ({valid}); "
-            f"made {each.created[:19].replace('T', ' ')} UTC"
+            f"{_uses(each)}; made {_moment(each.created)}"
         )
         yield each.id, Share(each.bytes_covered, whole, text)
+
+
+def _uses(replica: ReplicaStatus) -> str:
+    if not replica.scans:
+        return "no logged scan read it"
+    return f"{count(replica.scans, 'logged scan')} read it, last {_moment(replica.last_used)}"
+
+
+def _moment(time: str) -> str:
+    return f"{time[:19].replace('T', ' ')} UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +105,40 @@ class ShowReplicas:
         """Any table can be asked; most have no replicas."""
 
     def run(self, context: Context) -> ReplicasReport:
-        """Compare what the replicas cover with the files of the snapshot."""
+        """Compare what the replicas cover with the files of the snapshot, and count their uses."""
         context.report("reading replicas", 0, 1)
         replicas = context.table.stored_replicas()
+        uses = used_replicas(context) if replicas.ids() else {}
         report = ReplicasReport(
             root=context.snapshot.root,
             files=len(context.snapshot),
             bytes=context.snapshot.files.bytes,
-            replicas=replica_statuses(context, replicas),
+            replicas=replica_statuses(context, replicas, uses),
             problems=replicas.problems,
         )
         context.report("reading replicas", 1, 1)
         return report
 
 
-def replica_statuses(context: Context, replicas: Replicas) -> tuple[ReplicaStatus, ...]:
-    """What each replica holds of the table as it is now."""
+def used_replicas(context: Context) -> dict[str, ReplicaUse]:
+    """How often each replica was read, by queries that have just ended too."""
+    flush(context.engine.spark)
+    return replica_uses(context.engine, context.snapshot.root)
+
+
+def replica_statuses(
+    context: Context, replicas: Replicas, uses: Mapping[str, ReplicaUse]
+) -> tuple[ReplicaStatus, ...]:
+    """What each replica holds of the table as it is now, and how often it was used."""
     valid = valid_partitions(replicas, context.snapshot)
-    return tuple(_status(context, replicas, replica, valid) for replica in replicas.ids())
+    return tuple(
+        replace(
+            _status(context, replicas, replica, valid),
+            scans=use.scans,
+            last_used="" if use.last is None else use.last.isoformat(),
+        )
+        for replica, use in ((id_, uses.get(id_, NEVER_USED)) for id_ in replicas.ids())
+    )
 
 
 def valid_partitions(replicas: Replicas, snapshot: Snapshot) -> Flags:

@@ -17,7 +17,7 @@ from skipstone.predicate.expr import Column
 from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.querylog.query_log import LogStatus, log_status
+from skipstone.spark.querylog.query_log import LogStatus, log_status, replica_uses
 from skipstone.view import Cell, Share, View, Viewed, count, listed, megabytes
 
 __all__ = ["Status", "TableStatus"]
@@ -125,8 +125,19 @@ class Status:
             features=tuple(feature.text for feature in catalog.blocks.features),
             problem=problem,
             log=log,
-            replicas=replica_statuses(context, table.stored_replicas()),
+            replicas=_replicas(context),
         )
+
+
+def _replicas(context: Context) -> tuple[ReplicaStatus, ...]:
+    replicas = context.table.stored_replicas()
+    if not replicas.ids():
+        return ()
+    try:
+        uses = replica_uses(context.engine, context.snapshot.root)
+    except SkipstoneError:  # the status of the log says why
+        uses = {}
+    return replica_statuses(context, replicas, uses)
 
 
 def _refreshed(table: OpenTable) -> str:

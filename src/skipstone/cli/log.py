@@ -60,10 +60,12 @@ def show(
 def _table(scans: Sequence[LoggedScan]) -> Table:
     from skipstone.predicate.readable import readable
 
-    table = new_table()
+    table, copied = new_table(), any(scan.replicas for scan in scans)
     for title in ("time", "times", "files", "rows", "needed", "seconds", "user"):
         left = title in ("time", "user")
         table.add_column(title, justify="left" if left else "right", no_wrap=True)
+    if copied:
+        table.add_column("replicas", no_wrap=True)
     table.add_column("filter", overflow="fold", ratio=1)
     for scan in scans:
         table.add_row(
@@ -74,6 +76,7 @@ def _table(scans: Sequence[LoggedScan]) -> Table:
             "-" if scan.rows_needed is None else f"{scan.rows_needed:,}",
             f"{scan.seconds:.2f}",
             scan.user,
+            *((", ".join(scan.replicas) or "-",) if copied else ()),
             readable(scan.filter),
         )
     return table

@@ -68,6 +68,7 @@ class LoggedScan:
     ``filter`` is in normal form, a TRUE literal when nothing filters the scan. ``columns`` are top-level
     physical names. ``rows_read`` are the rows that the reader returned and ``rows_needed`` those of them that
     satisfy the filter, None where that is not known, as under a LIMIT. ``seconds`` is the query's duration.
+    ``replicas`` are the ids of those that were read in place of files of the table.
     """
 
     time: datetime
@@ -82,6 +83,7 @@ class LoggedScan:
     user: str
     application: str
     count: int = 1
+    replicas: tuple[str, ...] = ()
 
     @property
     def is_redacted(self) -> bool:
@@ -130,6 +132,7 @@ def to_record(scan: LoggedScan) -> dict[str, object]:
         "user": scan.user,
         "application": scan.application,
         "count": scan.count,
+        "replicas": list(scan.replicas),
     }
 
 
@@ -139,7 +142,10 @@ def to_json_record(scan: LoggedScan) -> dict[str, object]:
 
 
 def from_record(record: Mapping[str, Any]) -> LoggedScan:
-    """The scan that :func:`to_record` wrote; raises ValueError or KeyError on anything else."""
+    """The scan that :func:`to_record` wrote; raises ValueError or KeyError on anything else.
+
+    Earlier versions did not write which replicas were read.
+    """
     needed = record["rows_needed"]
     time = record["time"]
     return LoggedScan(
@@ -155,6 +161,7 @@ def from_record(record: Mapping[str, Any]) -> LoggedScan:
         user=record["user"],
         application=record["application"],
         count=int(record["count"]),
+        replicas=tuple(record.get("replicas") or ()),
     )
 
 

@@ -86,6 +86,7 @@ def entries(spark: SparkSession) -> Any:
     made = new_instance(spark, "ReplicaEntries")
     made.cover(b"a\0b\0a", numbers(1, 2, 3), numbers(4, 5, 6), b"\0u:1\0", numbers(0, 0, 2))
     made.hold("x\0y=ü".encode(), numbers(7, 8), numbers(9, 10), b'\0{"p":null}', numbers(0, 2))
+    made.name(b"r\0r\0s", 3)
     return made
 
 
@@ -96,6 +97,8 @@ def test_entries_keep_empty_vectors_and_values(spark: SparkSession, entries: Any
     assert list(field(entries, "paths")) == ["x", "y=ü"]
     assert list(field(entries, "partitionValues")) == ["", '{"p":null}']
     assert call(spark, entries, "parts") == 3
+    assert list(call(spark, entries, "replicasOf", bits(spark, 0, 1))) == ["r"]
+    assert list(call(spark, entries, "replicasOf", bits(spark, 0, 2))) == ["r", "s"]
 
 
 def test_one_file_without_a_vector_is_one_text(spark: SparkSession) -> None:

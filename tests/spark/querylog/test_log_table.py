@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.spark.querylog.recording import logging, scan_at
 
 import skipstone
 from skipstone.spark.bridge.runtime import runtime_of
-from skipstone.spark.querylog.log_table import LogTable
+from skipstone.spark.querylog.log_table import LogTable, ReplicaUse, as_arrow
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 # One process for both: it writes to a log that this process writes to, then records queries and is killed.
@@ -28,7 +28,7 @@ from pathlib import Path
 import skipstone
 from skipstone.predicate.normalize import TRUE
 from skipstone.spark.bridge.runtime import runtime_of
-from skipstone.spark.querylog.log_table import LogTable
+from skipstone.spark.querylog.log_table import LogTable, ReplicaUse, as_arrow
 from skipstone.workload.logged_scans import LoggedScan
 table, spill, shared = sys.argv[1:]
 spark = skipstone.session(master="local[1]", log=True, config={
@@ -124,3 +124,17 @@ def test_retention_keeps_what_is_new_and_not_too_much(spark: SparkSession, tmp_p
     assert [scan.rows_needed for scan in log.read()] == [2, 1]
     extent = log.extent()
     assert (extent.entries, extent.oldest) == (2, now - timedelta(days=2))
+
+
+def test_a_log_that_an_earlier_version_began_takes_the_replicas_of_new_scans(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    log = LogTable(spark, runtime_of(spark), f"file:{tmp_path / 'old'}")
+    old = as_arrow([scan_at(MOMENT, 1)]).drop_columns(["replicas"])
+    spark.createDataFrame(old).write.format("delta").save(log.path)
+    assert log.replica_uses() == {}
+    later = MOMENT + timedelta(days=1)
+    log.append([replace(scan_at(later, 2), replicas=("a", "b"), count=3), scan_at(later, 3)])
+    log.append([replace(scan_at(MOMENT, 4), replicas=("a",))])
+    assert [scan.replicas for scan in log.read()] == [(), ("a",), ("a", "b"), ()]
+    assert log.replica_uses() == {"a": ReplicaUse(4, later), "b": ReplicaUse(3, later)}

@@ -151,6 +151,7 @@ class Runtime:
         covered, own = replicas.covered, replicas.catalog.files
         entries.cover(*_packed(covered), _texts(covered.vectors), _longs(replicas.covered_by))
         entries.hold(*_packed(own), _texts(replicas.partition_values), _longs(replicas.part_of))
+        entries.name(_texts([part.replica for part in replicas.parts]), len(replicas))
         entries.damage(np.packbits(replicas.damaged, bitorder="little").tobytes())
         return entries
 

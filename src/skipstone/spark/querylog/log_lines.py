@@ -41,6 +41,7 @@ def scan_of(line: bytes) -> LoggedScan:
         seconds=found["seconds"],
         user=found["user"],
         application=found["application"],
+        replicas=tuple(found.get("replicas", ())),  # lines of earlier versions have none
     )
 
 

@@ -35,7 +35,7 @@ from skipstone.spark.failures import (
 )
 from skipstone.workload.logged_scans import LoggedScan, from_record, to_record
 
-__all__ = ["LogExtent", "LogTable", "as_arrow"]
+__all__ = ["NEVER_USED", "LogExtent", "LogTable", "ReplicaUse", "as_arrow"]
 
 LOG = logging.getLogger("skipstone")
 _FOLDER = "_skipstone/query_log"
@@ -58,6 +58,7 @@ _SCHEMA = pa.schema([
     pa.field("user", pa.string()),
     pa.field("application", pa.string()),
     pa.field("count", pa.int64()),
+    pa.field("replicas", pa.list_(pa.string())),
 ])  # fmt: skip
 _sessions: dict[str, SparkSession] = {}
 _lock = threading.Lock()
@@ -75,6 +76,17 @@ class LogExtent:
     entries: int
     oldest: datetime | None
     newest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaUse:
+    """How many logged scans read a replica, and when the last of them was made."""
+
+    scans: int = 0
+    last: datetime | None = None
+
+
+NEVER_USED = ReplicaUse()
 
 
 class LogTable:
@@ -98,7 +110,8 @@ class LogTable:
         """Append in one commit; a batch of the same name is appended only once."""
         with self._one_sentence("written"):
             frame = self._spark.createDataFrame(as_arrow(scans)).coalesce(1)
-            writer = frame.write.format("delta").mode("append")
+            # A log that an earlier version began has fewer columns.
+            writer = frame.write.format("delta").mode("append").option("mergeSchema", "true")
             if batch:
                 writer = writer.option("txnAppId", batch).option("txnVersion", "1")
             for left in reversed(range(_TRIES)):
@@ -146,6 +159,19 @@ class LogTable:
             row = self._frame().agg(F.count(F.lit(1)), *times).first()
         assert row is not None
         return LogExtent(row[0], *(_moment(micros) for micros in row[1:]))
+
+    def replica_uses(self) -> dict[str, ReplicaUse]:
+        """How often each replica was read, and when last, without reading it all."""
+        if not self.exists():
+            return {}
+        with self._one_sentence("read"):
+            frame = self._frame()
+            if "replicas" not in frame.columns:
+                return {}
+            each = frame.select("time", "count", F.explode("replicas").alias("replica"))
+            last = F.unix_micros(F.max("time"))
+            rows = each.groupBy("replica").agg(F.sum("count"), last).collect()
+        return {row[0]: ReplicaUse(row[1], _moment(row[2])) for row in rows}
 
     def clear(self) -> int:
         """Delete every entry and return how many there were; the files follow when Delta may remove them."""

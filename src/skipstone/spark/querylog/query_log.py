@@ -31,7 +31,7 @@ from skipstone.spark.delta_settings import has_delta
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.querylog.log_settings import LogSettings
-from skipstone.spark.querylog.log_table import LogExtent, LogTable
+from skipstone.spark.querylog.log_table import LogExtent, LogTable, ReplicaUse
 from skipstone.spark.querylog.recorder import Recorder, RecorderCounts
 from skipstone.workload.logged_scans import LoggedScan, columns_gone, redact
 
@@ -44,6 +44,7 @@ __all__ = [
     "logged",
     "read_log",
     "recorder_of",
+    "replica_uses",
     "start_log",
     "stop_log",
     "unlogged",
@@ -185,6 +186,11 @@ def log_status(engine: Engine, root: str) -> LogStatus:
         dropped=found["dropped"],
         problems=problems,
     )
+
+
+def replica_uses(engine: Engine, root: str) -> dict[str, ReplicaUse]:
+    """How often each replica of a table was read; nothing is appended for that."""
+    return LogTable(engine.spark, engine.runtime, root).replica_uses()
 
 
 @contextmanager

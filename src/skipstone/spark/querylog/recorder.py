@@ -19,8 +19,8 @@ from typing import TypedDict
 
 from pyspark.sql import SparkSession
 
-from skipstone.catalog import stamp
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.loaded_table import stored_names
 from skipstone.spark.bridge.runtime import Runtime
 from skipstone.spark.failures import some_sentence_of
 from skipstone.spark.querylog.log_lines import root_of, scan_of
@@ -235,7 +235,7 @@ class Recorder:
         return found
 
     def _append_to(self, root: str, scans: Sequence[LoggedScan], batch: str) -> None:
-        if not stamp(self._runtime.store(root)):
+        if not stored_names(self._runtime.store(root)):
             self._drop("the table has no catalog any more", len(scans))
             return
         log = LogTable(self._spark, self._runtime, root)

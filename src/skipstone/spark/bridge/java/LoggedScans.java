@@ -16,8 +16,9 @@ final class LoggedScans {
     }
 
     /**
-     * A scan that was made, as members of a JSON object: "question" and "files_total"; null when it
-     * is no scan of a registered table, or one that skipstone or a command made for itself.
+     * A scan that was made, as members of a JSON object: "question", "files_total" and "replicas";
+     * null when it is no scan of a registered table, or one that skipstone or a command made for
+     * itself.
      */
     String describe(HadoopFsRelation scanned, List conjuncts, boolean writing) throws Exception {
         HadoopFsRelation relation = scanned;
@@ -46,9 +47,19 @@ final class LoggedScans {
                                         adapter.schema(relation, table),
                                         null)
                                 + ",\"files_total\":"
-                                + adapter.filesTotal(relation);
+                                + adapter.filesTotal(relation)
+                                + ",\"replicas\":"
+                                + texts(adapter.replicasRead(relation));
             }
         }
         return null;
+    }
+
+    private static String texts(String[] texts) {
+        StringBuilder out = new StringBuilder("[");
+        for (int i = 0; i < texts.length; i++) {
+            out.append(i == 0 ? "" : ",").append(JsonText.quote(texts[i]));
+        }
+        return out.append("]").toString();
     }
 }

@@ -70,6 +70,10 @@ final class ParquetScans implements ScanAdapter {
         return root(relation);
     }
 
+    public String[] replicasRead(HadoopFsRelation relation) {
+        return ReplicaEntries.NONE;
+    }
+
     public long filesTotal(HadoopFsRelation relation) {
         FileIndex location = relation.location();
         return location instanceof PartitioningAwareFileIndex

@@ -3,7 +3,9 @@ package skipstone;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The horizontal partitions of a table's replicas, by number: the base files whose live rows each
@@ -12,8 +14,13 @@ import java.util.Map;
 public final class ReplicaEntries {
     private static final int MOST_VERSIONS = 32;
 
+    static final String[] NONE = new String[0];
+
+    /** The replica of each horizontal partition. */
+    String[] names = NONE;
+
     /** The base files, each as often as it is covered, and the horizontal partition of each. */
-    String[] covered = new String[0];
+    String[] covered = NONE;
 
     long[] coveredSizes = new long[0];
     long[] coveredTimes = coveredSizes;
@@ -65,13 +72,23 @@ public final class ReplicaEntries {
         damaged = BitSet.valueOf(parts);
     }
 
+    /** The ids of the replicas of horizontal partitions, for each of these, separated by NUL. */
+    public void name(byte[] replicas, int count) {
+        names = CatalogEntries.texts(replicas, count);
+    }
+
     /** How many horizontal partitions there are. */
     int parts() {
-        int most = 0;
-        for (int i = 0; i < coveredBy.length; i++) {
-            most = Math.max(most, (int) coveredBy[i] + 1);
+        return names.length;
+    }
+
+    /** The ids of the replicas that some horizontal partitions belong to. */
+    String[] replicasOf(BitSet parts) {
+        Set out = new LinkedHashSet();
+        for (int i = parts.nextSetBit(0); i >= 0; i = parts.nextSetBit(i + 1)) {
+            out.add(names[i]);
         }
-        return most;
+        return (String[]) out.toArray(new String[out.size()]);
     }
 
     /** Remembers what was asked for last. */

@@ -36,4 +36,7 @@ public interface ScanAdapter {
 
     /** How many files the table has. */
     long filesTotal(HadoopFsRelation relation);
+
+    /** The ids of the replicas whose horizontal partitions the scan reads; none for the base. */
+    String[] replicasRead(HadoopFsRelation relation);
 }

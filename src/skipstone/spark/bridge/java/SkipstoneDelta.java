@@ -86,6 +86,13 @@ public final class SkipstoneDelta implements ScanAdapter {
         return known(batch.snapshot().numOfFilesIfKnown(), batch.addFiles().size());
     }
 
+    public String[] replicasRead(HadoopFsRelation relation) {
+        FileIndex location = relation.location();
+        return location instanceof PrunedDelta
+                ? ((PrunedDelta) location).replicas
+                : ReplicaEntries.NONE;
+    }
+
     /** All files, to be pruned by the filter as it is when all other rules have run. */
     public static final class Everything extends PreparedDeltaFileIndex {
         private static final long serialVersionUID = 1L;
@@ -192,7 +199,11 @@ public final class SkipstoneDelta implements ScanAdapter {
                         before.dataSkippingType());
         return !copied && scan.filesKept == scan.filesOffered
                 ? prepared
-                : new PrunedDelta(prepared, after, skip, copied);
+                : new PrunedDelta(
+                        prepared,
+                        after,
+                        skip,
+                        copied ? table.replicas.replicasOf(answer.parts) : ReplicaEntries.NONE);
     }
 
     /**
@@ -272,13 +283,13 @@ public final class SkipstoneDelta implements ScanAdapter {
 
         private final transient Chosen chosen;
 
-        /** Whether some of the files are those of replicas. */
-        private final boolean copied;
+        /** The replicas that are read in place of base files. */
+        final String[] replicas;
 
         /** Whether Delta has not looked for files at all, or does not know those that are read. */
         private final boolean alone;
 
-        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Chosen chosen, boolean copied) {
+        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Chosen chosen, String[] replicas) {
             super(
                     of.spark(),
                     of.deltaLog(),
@@ -287,8 +298,8 @@ public final class SkipstoneDelta implements ScanAdapter {
                     scan,
                     of.versionScanned());
             this.chosen = chosen;
-            this.copied = copied;
-            this.alone = copied || of instanceof Everything;
+            this.replicas = replicas;
+            this.alone = replicas.length > 0 || of instanceof Everything;
         }
 
         public Seq matchingFiles(Seq partitionFilters, Seq dataFilters) {
@@ -302,7 +313,7 @@ public final class SkipstoneDelta implements ScanAdapter {
         /** Delta has excluded partitions of its own files, but not of a replica's. */
         public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
             Seq found = super.listFiles(partitionFilters, dataFilters);
-            return copied
+            return replicas.length > 0
                     ? PartitionFilters.keep(found, partitionFilters, partitionSchema())
                     : found;
         }
