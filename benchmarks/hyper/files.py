@@ -1,27 +1,38 @@
-"""The same on real files: tables laid out by ``optimize`` without a log, and the ranges replayed on each.
+"""The same on real files: tables laid out by ``optimize`` without a log, and the ranges planned on each.
 
-The cost of a rewrite is held against a plain write of the same rows as Parquet.
+What a range scans are the rows of the files that Spark is left to read, by the product's own rule and with
+its choice among replicas. One range of each attribute is also run, with skipping on and off; its results are
+compared and its time taken.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 import skipstone
 from benchmarks.context import context_of
-from benchmarks.hyper.lineitem import NAME, Range, one_of_each
-from benchmarks.hyper.simulations import BALANCES, by_attribute
+from benchmarks.hyper.lineitem import NAME, Range, one_of_each, read_rows
+from benchmarks.hyper.simulations import BALANCES, CURVES, by_attribute, curve_order
 from benchmarks.pieces import Piece
-from skipstone.actions.context import Context
-from skipstone.catalog.decide import decide
+from skipstone.actions.replay import rows_read
+from skipstone.api import Table
+from skipstone.layout.sample import Sample
 from skipstone.progress import Progress
 from skipstone.spark import SparkSession
 from skipstone.workload.queries import Query, Workload
 
-__all__ = ["Tables"]
+__all__ = ["GENERATED", "REPLICAS", "Tables"]
+
+GENERATED = "as generated"
+REPLICAS: Mapping[str, str] = {"three replicas": "least-allocated", "three replicas, worst": "worst"}
+"""Tables with two replicas besides, by the balance of their trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,43 +43,64 @@ class Tables:
     home: Path
     source: Path
     blocks: int
-    clock: Callable[[], float]
 
-    def plain(self) -> Piece:
-        """The seconds of a plain write as Parquet, and of one as a Delta table, which is then laid out."""
-        seconds = {}
-        for format_ in ("parquet", "delta"):
-            target = self._fresh(f"plain-{format_}")
-            started = self.clock()
-            self.spark.read.parquet(str(self.source)).write.format(format_).save(str(target))
-            seconds[f"{format_}_seconds"] = self.clock() - started
-        return {**seconds, "rows": self.spark.read.parquet(str(self.source)).count()}
+    def made(self, name: str) -> Piece:
+        """A table in an order of its own, or laid out by a tree, or by three."""
+        if name == GENERATED or name in CURVES:
+            return self._ordered(name)
+        self.plain(name, "delta")
+        return self.laid_out(name, REPLICAS.get(name, name), 3 if name in REPLICAS else 1)
 
-    def laid_out(self, name: str, rows: int) -> Piece:
-        """A copy of the plain table, laid out with one balance."""
+    def plain(self, name: str, form: str) -> None:
+        """Write the generated rows as they are."""
         target = self._fresh(name)
-        shutil.copytree(self.home / "plain-delta", target)
-        table = skipstone.table(self.spark, f"{NAME}={target}")
-        options = {"balance": BALANCES[name]}
-        report = table.optimize(None, "hyper", max(1, rows // self.blocks), layout_options=options)
-        return asdict(report)
+        self.spark.read.parquet(str(self.source)).write.format(form).save(str(target))
+
+    def laid_out(self, name: str, tree: str, copies: int) -> Piece:
+        """Lay a plain table out by a kind of tree, or by as many as there are to be copies."""
+        table = skipstone.table(self.spark, f"{NAME}={self.home / name}")
+        block_rows = max(1, pq.read_metadata(self.source).num_rows // self.blocks)
+        options = {"balance": BALANCES[tree]}
+        return asdict(table.optimize(None, "hyper", block_rows, layout_options=options, replicas=copies))
 
     def scanned(self, name: str, ranges: Sequence[Range], progress: Progress | None = None) -> Piece:
-        """What all ranges scan of the real files; one of each attribute is replayed, its results compared."""
+        """What all ranges scan of the real files, and what running one of each attribute takes."""
         table = skipstone.table(self.spark, f"{NAME}={self.home / name}")
         table.index()
         report = table.replay(Workload(tuple(Query(each.sql) for each in one_of_each(ranges))), progress)
-        return {**report.summary(), **by_attribute(ranges, _shares(context_of(table), ranges))}
+        shares = _shares(table, ranges)
+        _check_same([q.rows_scanned / q.rows_total for q in report.queries], ranges, shares)
+        return {"files": len(context_of(table).snapshot), **report.summary(), **by_attribute(ranges, shares)}
+
+    def _ordered(self, name: str) -> Piece:
+        """Rows in the order in which they were generated or that of a curve over all columns, cut evenly."""
+        target, rows = self._fresh(name), pq.read_table(self.source)
+        target.mkdir()
+        order = np.arange(len(rows))
+        if name in CURVES:
+            columns = read_rows(self.source)
+            order = curve_order(Sample(np.zeros((len(rows), 0), np.bool_), columns, 1.0), CURVES[name])
+        for number, block in enumerate(np.array_split(order, self.blocks)):
+            part = rows.take(pa.array(block))
+            pq.write_table(part, target / f"part-{number:05}.snappy.parquet", compression="snappy")
+        return {"files": self.blocks}
 
     def _fresh(self, name: str) -> Path:
         shutil.rmtree(self.home / name, ignore_errors=True)
         return self.home / name
 
 
-def _shares(context: Context, ranges: Sequence[Range]) -> list[float]:
+def _shares(table: Table, ranges: Sequence[Range]) -> list[float]:
     """The shares of the table's rows in the files that the ranges read."""
-    catalog, settings = context.catalog, context.engine.reader_settings()
-    mine = context.snapshot.files.indices_in(catalog.files)
-    rows = catalog.blocks.rows[mine]
-    read = [~decide(each.filter, catalog, settings).skip[mine] for each in ranges]
-    return [float(rows[files].sum() / rows.sum()) for files in read]
+    context = context_of(table)
+    total = int(table.frame().count())
+    scans = (context.engine.scans_of(each.sql)[0] for each in ranges)
+    return [rows_read(context.table, scan, total) / total for scan in scans]
+
+
+def _check_same(replayed: Sequence[float], ranges: Sequence[Range], shares: Sequence[float]) -> None:
+    """What was planned is what was read."""
+    planned = dict(zip(ranges, shares, strict=True))
+    wanted = [planned[each] for each in one_of_each(ranges)]
+    if not np.allclose(replayed, wanted):
+        raise AssertionError(f"replayed {replayed}, planned {wanted}")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.hyper.simulations import BALANCES
+from benchmarks.hyper.files import GENERATED, REPLICAS
+from benchmarks.hyper.simulations import BALANCES, CURVES
 from benchmarks.pieces import Piece
 from benchmarks.plots import axes, save_plot
 
@@ -27,7 +28,8 @@ def draw_all(pieces: Mapping[str, Piece], name: str, directory: Path) -> None:
             f"{name}-6.2-simulated",
             directory,
         )
-    real = {each: pieces[f"scan-{each}"] for each in ("plain", *BALANCES) if f"scan-{each}" in pieces}
+    names = (GENERATED, *CURVES, *BALANCES, *REPLICAS)
+    real = {each: pieces[f"scan-{each}"] for each in names if f"scan-{each}" in pieces}
     if real:
         _bars(real, f"{name}-6.2-files", directory)
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.figures import Figure, at_least, at_most, unbarred
-from benchmarks.hyper.simulations import BALANCES
+from benchmarks.hyper.costs import COPIES
+from benchmarks.hyper.files import GENERATED, REPLICAS
+from benchmarks.hyper.simulations import BALANCES, CURVES
 from benchmarks.pieces import Piece
 
 __all__ = ["figures"]
 
-_BARS = {"least-allocated": (60.0, 75.0), "worst": (58.0, 62.0)}
 _REPLICAS = (30.0, 50.0)
-_TIMES_AS_ROBUST, _TIMES_A_WRITE = 4.0, 2.6
+_BARS = {
+    "least-allocated": (60.0, 75.0),
+    "worst": (58.0, 62.0),
+    "three replicas": None,
+    "three replicas, worst": _REPLICAS,
+}
+_SIMULATED = ("least-allocated", "worst")
+_TIMES_AS_ROBUST, _TIMES_A_WRITE = 4.0, {"one copy": 2.6, "three copies": 3.5}
 
 
 def figures(pieces: Mapping[str, Piece], command: str) -> list[Figure]:
@@ -22,15 +30,16 @@ def figures(pieces: Mapping[str, Piece], command: str) -> list[Figure]:
         found += _robustness(pieces["robustness"], command)
     for name, piece in pieces.get("simulate", {}).items():
         found += _scanned(f"simulated, {name}", piece, _BARS.get(name), command)
-    for name in _BARS:
+    for name in _SIMULATED:
         if "replicas" in pieces:
             bars = _REPLICAS if name == "worst" else None
             found += _scanned(f"simulated, three replicas, {name}", pieces["replicas"][name], bars, command)
-    for name in ("plain", *BALANCES):
+    for name in (GENERATED, *BALANCES, *REPLICAS, *CURVES):
         if f"scan-{name}" in pieces:
             found += _scanned(f"files, {name}", pieces[f"scan-{name}"], _BARS.get(name), command)
-    if "plain" in pieces:
-        found += _cost(pieces, command)
+            found.append(_seconds(name, pieces[f"scan-{name}"], command))
+    if "costs" in pieces:
+        found += _costs(pieces["costs"], command)
     return found
 
 
@@ -65,15 +74,20 @@ def _scanned(name: str, piece: Piece, bars: tuple[float, float] | None, command:
     ]
 
 
-def _cost(pieces: Mapping[str, Piece], command: str) -> list[Figure]:
-    plain = pieces["plain"]["parquet_seconds"]
+def _seconds(name: str, piece: Piece, command: str) -> Figure:
+    return unbarred(
+        f"files, {name}: one range of each attribute", round(piece["seconds_on"], 2), "s", command
+    )
+
+
+def _costs(piece: Piece, command: str) -> list[Figure]:
     found = []
-    for name in BALANCES:
-        if f"table-{name}" in pieces:
-            made = pieces[f"table-{name}"]
-            seconds = made["fit_seconds"] + made["rewrite_seconds"]
-            title = f"laying out, {name}, of a plain Parquet write"
-            barred = name == "least-allocated"
-            figure = at_most(title, seconds / plain, "times", _TIMES_A_WRITE, command)
-            found.append(figure if barred else unbarred(title, figure.value, "times", command))
+    for name, copies in COPIES.items():
+        times = {what: piece[name][what] / piece["plain"][what] for what in ("seconds", "cpu_seconds")}
+        title = f"laying out, {name}, of a plain Parquet write"
+        found.append(at_most(title, times["seconds"], "times", _TIMES_A_WRITE[name], command))
+        found.append(unbarred(f"{title}, CPU", round(times["cpu_seconds"], 3), "times", command))
+        if copies > 1:
+            title = f"laying out, {name}, of {copies} plain Parquet writes"
+            found.append(unbarred(title, round(times["seconds"] / copies, 3), "times", command))
     return found

@@ -1,24 +1,32 @@
 """Runs the benchmark of hyper-partitioning: the figures of chapter 6 of its thesis, on TPC-H's lineitem.
 
 ``simulate`` needs no Spark: trees are fitted on a sample of 300,000 rows and judged on 1.5 million. ``files``
-lays real tables out and replays the ranges on them. Every measured piece is kept, so a run continues where
-the last one ended.
+lays real tables out and asks the ranges of them; the name of one of these tables is a step too. ``costs``
+takes the time of laying out beside that of plain writes. Every measured piece is kept, so a run continues
+where the last one ended.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import skipstone
 from benchmarks.figures import RESULTS, Figure, write
-from benchmarks.hyper.files import Tables
+from benchmarks.hyper.costs import measure_costs
+from benchmarks.hyper.files import GENERATED, REPLICAS, Tables
 from benchmarks.hyper.lineitem import Range, lineitem_file, ranges_of, read_rows, sampled
 from benchmarks.hyper.plots import draw_all
 from benchmarks.hyper.report import figures
-from benchmarks.hyper.simulations import BALANCES, measure_robustness, simulate_layouts, simulate_replicas
+from benchmarks.hyper.simulations import (
+    BALANCES,
+    CURVES,
+    measure_robustness,
+    simulate_layouts,
+    simulate_replicas,
+)
 from benchmarks.pieces import Pieces
 from benchmarks.tpch.run import data_directory
 from skipstone.errors import SkipstoneError
@@ -28,7 +36,8 @@ from skipstone.progress import Progress
 
 __all__ = ["STEPS", "Options", "run"]
 
-STEPS = ("simulate", "files")
+STEPS = ("simulate", "files", "costs")
+_TABLES = (GENERATED, *BALANCES, *REPLICAS, *CURVES)
 _BLOCKS = 1_000
 _MOST_JUDGED = 1_500_000
 _SIZES = (0.064, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -62,14 +71,16 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Run the steps, and write the figures and plots of what they are about."""
-    unknown = [step for step in options.only if step not in STEPS]
+    unknown = [step for step in options.only if step not in (*STEPS, *_TABLES)]
     if unknown:
-        raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(STEPS)}.")
+        raise SkipstoneError(
+            f"The benchmark has no step {unknown[0]}; its steps are {', '.join((*STEPS, *_TABLES))}."
+        )
     home = data_directory(options.data) / f"hyper-sf{options.sf:g}"
     pieces = Pieces(home / f"pieces-{options.blocks}", options.again)
     bench = _Bench(options, home, pieces, progress)
     for step in options.only or STEPS:
-        bench.simulate() if step == "simulate" else bench.files()
+        bench.step(step)
     measured = pieces.asked_for() if options.only else pieces.all()
     draw_all(measured, options.name(), output)
     return write(options.name(), figures(measured, options.command()), measured, output)
@@ -98,6 +109,23 @@ class _Bench:
     def ranges(self) -> tuple[Range, ...]:
         return ranges_of(self.sample)
 
+    @cached_property
+    def tables(self) -> Tables:
+        spark = skipstone.session(app_name="skipstone-bench")
+        return Tables(spark, self.home, self.source, self.options.blocks)
+
+    def step(self, name: str) -> None:
+        match name:
+            case "simulate":
+                self.simulate()
+            case "costs":
+                self.pieces.measure("costs", lambda: measure_costs(self.tables, self.progress))
+            case "files":
+                for table in _TABLES:
+                    self.files(table)
+            case _:
+                self.files(name)
+
     def simulate(self) -> None:
         sizes = [max(2, round(part * self.options.blocks)) for part in _SIZES]
         self._say("building trees", 0)
@@ -110,14 +138,10 @@ class _Bench:
             "replicas", lambda: simulate_replicas(self.sample, self.rows, self.ranges, blocks)
         )
 
-    def files(self) -> None:
-        spark = skipstone.session(app_name="skipstone-bench")
-        tables = Tables(spark, self.home, self.source, self.options.blocks, time.perf_counter)
-        plain = self.pieces.measure("plain", tables.plain)
-        self.pieces.measure("scan-plain", lambda: tables.scanned("plain-delta", self.ranges, self.progress))
-        for name in BALANCES:
-            self.pieces.measure(f"table-{name}", partial(tables.laid_out, name, plain["rows"]))
-            self.pieces.measure(f"scan-{name}", partial(tables.scanned, name, self.ranges, self.progress))
+    def files(self, name: str) -> None:
+        self._say(f"making the table {name}", 0)
+        self.pieces.measure(f"table-{name}", lambda: self.tables.made(name))
+        self.pieces.measure(f"scan-{name}", lambda: self.tables.scanned(name, self.ranges, self.progress))
 
     def _say(self, what: str, done: int) -> None:
         if self.progress is not None:

@@ -1,7 +1,7 @@
 """Trees fitted on a sample and judged on more rows, without Spark: robustness, and what ranges scan.
 
-Z-order and Hilbert are over all 16 attributes here, which no real grid has cells for: rows are put in the
-order of the curve over their quantiles and cut into blocks of equal size.
+Z-order and Hilbert are over all 16 attributes here, which no grid of the product has cells for: rows are put
+in the order of the curve over their quantiles and cut into blocks of equal size.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from benchmarks.hyper.lineitem import Range
@@ -30,6 +31,7 @@ __all__ = [
     "BALANCES",
     "CURVES",
     "by_attribute",
+    "curve_order",
     "measure_robustness",
     "simulate_layouts",
     "simulate_replicas",
@@ -66,10 +68,9 @@ def simulate_layouts(sample: Sample, rows: Sample, ranges: Sequence[Range], bloc
         design = fit_layout("hyper", _view(sample, blocks), None, {"balance": balance})
         numbers = block_numbers(design.group.assignment, rows)
         found[name] = {**_scanned(numbers, rows, ranges), "note": design.note}
-    points, bits = _quantiles(rows)
     for name, curve in CURVES.items():
         place = np.empty(total, np.int64)
-        place[np.argsort(curve(points, bits), kind="stable")] = np.arange(total)
+        place[curve_order(rows, curve)] = np.arange(total)
         found[name] = _scanned((place * blocks // total).astype(np.int32), rows, ranges)
     return found
 
@@ -87,6 +88,13 @@ def simulate_replicas(sample: Sample, rows: Sample, ranges: Sequence[Range], blo
             scanned.append(_shares(block_numbers(design.group.assignment, rows), rows, ranges))
         found[name] = by_attribute(ranges, np.min(scanned, axis=0).tolist())
     return found
+
+
+def curve_order(rows: Sample, curve: Curve) -> npt.NDArray[np.int64]:
+    """The rows in the order of a curve over the quantiles of all attributes."""
+    points, bits = _quantiles(rows)
+    order: npt.NDArray[np.int64] = np.argsort(curve(points, bits), kind="stable")
+    return order
 
 
 def by_attribute(ranges: Sequence[Range], shares: Sequence[float]) -> Piece:

@@ -25,7 +25,7 @@ from skipstone.spark.failures import QUERY_FAILURES
 from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes, percent
 from skipstone.workload.queries import BrokenQuery, LeftOut, Query, Workload, broken_and_left_out
 
-__all__ = ["Replay", "ReplayReport", "ReplayedQuery"]
+__all__ = ["Replay", "ReplayReport", "ReplayedQuery", "rows_read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _figures(table: OpenTable, sql: str, compared: Compared, total_rows: int) ->
     return ReplayedQuery(
         sql=sql,
         rows_total=total_rows * times,
-        rows_scanned=sum(_rows_read(table, scan, total_rows) for scan in scans) if scans else total_rows,
+        rows_scanned=sum(rows_read(table, scan, total_rows) for scan in scans) if scans else total_rows,
         rows_needed=sum(scan.rows_needed() for scan in scans) if scans else total_rows,
         files_total=len(table.files) * times,
         files_read=sum(scan.figures.files_read for scan in scans) if scans else len(table.files),
@@ -191,7 +191,7 @@ def _figures(table: OpenTable, sql: str, compared: Compared, total_rows: int) ->
     )
 
 
-def _rows_read(table: OpenTable, scan: DecidedScan, total_rows: int) -> int:
+def rows_read(table: OpenTable, scan: DecidedScan, total_rows: int) -> int:
     """All rows but those of indexed files that are not read, or whose rows are read from a replica."""
     if scan.figures.failure:
         return total_rows
