@@ -35,7 +35,7 @@ def test_a_table_without_a_log_is_laid_out_for_ranges_of_any_column(
     report = table.optimize(block_rows=300)
     assert (report.layout, report.files_after) == ("hyper", 40)
     assert (report.percent_before, report.percent_after) == (None, None)
-    assert "no query with a usable filter" in report.reason
+    assert "no query has a usable filter" in report.reason
     assert "9 columns, allocation" in report.reason
     assert hash_of(table.frame()) == before
     for filter_ in RANGES:
