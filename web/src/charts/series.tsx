@@ -68,7 +68,7 @@ function options(props: SeriesProps, isDark: boolean, width: number): uPlot.Opti
     scales: { x: { time: props.time ?? false }, y: props.range ? { range: [...props.range] } : {} },
     axes: [
       { ...axis, font, label: props.xLabel, labelFont: font, labelSize: 18, size: 34 },
-      { ...axis, font, size: 46, values: (_, ticks) => ticks.map(shown) },
+      { ...axis, font, size: 58, values: (_, ticks) => ticks.map(shown) },
     ],
     series: [
       props.time ? { label: "Time" } : { label: props.xLabel, value: (_, value) => shown(value) },
