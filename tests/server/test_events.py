@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.server.serving import Client, serving
 
+from skipstone.errors import SkipstoneError
 from skipstone.server.job import JobRequest
 from skipstone.server.runner import Outcome, Running
 from skipstone.server.waiting import Claim
@@ -130,6 +131,14 @@ def test_every_action_of_the_list_but_those_for_reading_is_a_job(client: Client)
     # These only show something, need rows of Python, or are several.
     assert names - {"status", "explain", "replicas", "append", "log"} <= offered
     assert {"import_log", "clear_log"} <= offered
+
+
+def test_two_servers_do_not_share_a_state(client: Client) -> None:
+    with (
+        pytest.raises(SkipstoneError, match=r"Another server uses .* already"),
+        serving(client.settings.state),
+    ):
+        pass
 
 
 def test_the_history_is_there_after_a_restart(tmp_path: Path) -> None:
