@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ROW, arcDiagram, strongest } from "../src/charts/arcs";
+import { ROW, arcDiagram, numbered, strongest } from "../src/charts/arcs";
 import { sortedBy } from "../src/parts/data_table";
 
 describe("arcDiagram", () => {
@@ -32,6 +32,14 @@ describe("strongest", () => {
       nodes: ["d", "a"],
       edges: [{ a: 1, b: 0, queries: 9 }],
     });
+  });
+});
+
+describe("numbered", () => {
+  it("gives the nodes of edges their numbers", () => {
+    const graph = { nodes: ["price", "city"], edges: [{ a: "city", b: "price", queries: 3 }] };
+    expect(numbered(graph)).toEqual({ nodes: graph.nodes, edges: [{ a: 1, b: 0, queries: 3 }] });
+    expect(numbered(undefined)).toEqual({ nodes: [], edges: [] });
   });
 });
 

@@ -7,7 +7,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { dark } from "../state/theme";
 import { paletteOf, type Palette } from "./colours";
 import { MOVING_KEYS, boxOf, cellAt, geometryOf, moveBy, type Geometry } from "./geometry";
-import { paint } from "./paint";
+import { DRAWN, paint } from "./paint";
 
 export interface BlockMapProps {
   readonly label: string;
@@ -157,6 +157,7 @@ interface Extent {
 
 function draw(canvas: HTMLCanvasElement, extent: Extent, colours: Uint32Array): Drawn {
   const { count, order } = extent;
+  const begun = performance.now();
   const scale = Math.min(devicePixelRatio || 1, 3);
   const [width, most] = [Math.floor(extent.width * scale), Math.floor(extent.height * scale)];
   const geometry = geometryOf(count, width, most, Math.round(44 * scale));
@@ -168,6 +169,7 @@ function draw(canvas: HTMLCanvasElement, extent: Extent, colours: Uint32Array): 
   const image = context.createImageData(width, height);
   paint(new Uint32Array(image.data.buffer), width, geometry, colours, order);
   context.putImageData(image, 0, 0);
+  performance.measure(DRAWN, { start: begun });
   return { image, geometry, cellOf: order === null ? null : inverted(order) };
 }
 

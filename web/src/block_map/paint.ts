@@ -6,6 +6,9 @@
 import type { Word } from "./colours";
 import type { Geometry } from "./geometry";
 
+/** How long each drawing took is in the browser's performance timeline under this name. */
+export const DRAWN = "block map drawn";
+
 /** Paint `colours`, one a block; `order[i]` is the block in cell i, and without it cell i is block i. */
 export function paint(
   pixels: Uint32Array,

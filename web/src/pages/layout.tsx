@@ -59,6 +59,15 @@ export function LayoutPage({ table }: { table: TableInfo }) {
       </div>
       <div class="columns">
         {layout?.tree ? <TreeCard table={table} /> : null}
+        {layout?.groups && layout.groups.length > 1 ? (
+          <Card title="Column groups">
+            <ol>
+              {layout.groups.map((group, index) => (
+                <li key={index}>{group === null ? "all columns" : group.join(", ")}</li>
+              ))}
+            </ol>
+          </Card>
+        ) : null}
         {table.replicas ? <ReplicaCard table={table} /> : null}
       </div>
     </div>
@@ -73,7 +82,7 @@ interface MapCardProps {
 
 function MapCard({ table, selected, onSelect }: MapCardProps) {
   const [aspect, setAspect] = useState<Aspect>("bytes");
-  const names = [...table.columns.map((column) => column.sql), ...table.expressions];
+  const names = table.columns.map((column) => column.sql);
   const [column, setColumn] = useState(names[0] ?? "");
   const [feature, setFeature] = useState("0");
   const [sorted, setSorted] = useState(false);
