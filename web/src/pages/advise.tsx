@@ -26,7 +26,7 @@ export function AdvisePage({ table }: { table: TableInfo }) {
   const scans = table.log?.entries ?? 0;
   const [workload, setWorkload] = useState(() => firstChoice(scans, table.id));
   const [blockRows, setBlockRows] = useState("");
-  const advising = useStarted();
+  const advising = useStarted("advise", table.id);
   const ended = advising.job !== null && isOver(advising.job) ? advising.job.id : 0;
   const found = useFetched<Found>(part`/api/tables/${table.id}/advice`, ended);
   const advice = found.value?.advice ?? null;
@@ -90,7 +90,7 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
   const best = fitted.find((row) => row.layout === advice.best) ?? fitted[0];
   const [chosen, setChosen] = useState<string | null>(null);
   const layout = fitted.find((row) => row.layout === chosen) ?? best;
-  const optimizing = useStarted();
+  const optimizing = useStarted("optimize", table.id);
   const needed = advice.percent_needed === null ? null : advice.percent_needed / 100;
   return (
     <>

@@ -10,6 +10,7 @@ import { CancelButton, JobLine, StateBadge, titleOf, took } from "../parts/job_l
 import { hashOf } from "../route";
 import { isOver, saying } from "../state/jobs";
 import { follow, jobList, jobs } from "../state/store";
+import { StartAny } from "./start_any";
 
 export function JobsPage({ id }: { id: string | null }) {
   const active = jobList.value.filter((job) => !isOver(job));
@@ -27,6 +28,7 @@ export function JobsPage({ id }: { id: string | null }) {
           <JobLine key={job.id} job={job} />
         ))}
       </Card>
+      <StartAny />
       <Card title="Past">
         <DataTable
           caption="Past jobs, newest first"

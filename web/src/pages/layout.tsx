@@ -25,7 +25,7 @@ import { dark } from "../state/theme";
 
 export function LayoutPage({ table }: { table: TableInfo }) {
   const [selected, setSelected] = useState(-1);
-  const index = useStarted();
+  const index = useStarted("index", table.id);
   const layout = table.layout;
   return (
     <div class="page">

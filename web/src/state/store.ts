@@ -50,7 +50,7 @@ async function refresh(): Promise<void> {
   server.value = about;
   tables.value = known.tables;
   workloads.value = logs.workloads;
-  jobs.value = reduceJobs(NO_JOBS, { kind: "list", jobs: past.jobs });
+  jobs.value = reduceJobs({ ...NO_JOBS, logs: jobs.value.logs }, { kind: "list", jobs: past.jobs });
 }
 
 export async function refreshTables(): Promise<void> {
