@@ -39,6 +39,12 @@ export function paint(
   }
 }
 
+/** The colours of the first blocks, and of the others one that tells nothing. */
+export function partly(colours: Uint32Array, share: number, rest: Word): Uint32Array {
+  if (share >= 1) return colours;
+  return colours.slice().fill(rest, Math.round(colours.length * share));
+}
+
 /** The blocks from the least value to the greatest; those without one come last, and ties keep their order. */
 export function orderByValue(values: ArrayLike<number>): Uint32Array {
   const order = Uint32Array.from({ length: values.length }, (_, index) => index);

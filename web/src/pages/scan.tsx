@@ -42,6 +42,7 @@ export function ScanView({ scan, number }: { scan: Scan; number: number | null }
         selected={block}
         onSelect={setBlock}
         height={300}
+        lightUp
       />
       <MapLegend legend={{ kind: "classes", swatches: stateSwatches(scan, paletteOf(dark.value)) }} />
       <p class="note" role="status" data-block={block}>
