@@ -6,7 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PYTHON, ROOT } from "./chromium";
 
-const environment = { ...process.env, PYTHONPATH: `${ROOT}src`, PYTHONWARNINGS: "ignore" };
+const environment = {
+  ...process.env,
+  PYTHONPATH: `${ROOT}src`,
+  PYTHONWARNINGS: "ignore",
+  PYTHONUNBUFFERED: "1",
+};
 const WRITE = `
 import sys
 from pathlib import Path

@@ -98,7 +98,7 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
     part`/api/tables/${table.id}/blocks` + query,
     `${table.version} ${table.files} ${table.files_indexed}`,
   );
-  const blocks = found.value;
+  const blocks = useMemo(() => named(found.value, table), [found.value, table.layouts]);
   const colouring = useMemo(() => (blocks === null ? null : colouringOf(blocks, aspect)), [blocks, aspect]);
   const order = useMemo(
     () => (sorted && colouring !== null ? orderByValue(colouring.values) : null),
@@ -164,6 +164,13 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
       )}
     </Card>
   );
+}
+
+/** The blocks with the strategies of their layouts instead of their ids. */
+function named(blocks: Blocks | null, table: TableInfo): Blocks | null {
+  if (blocks === null) return null;
+  const strategies = new Map(table.layouts.map((layout) => [layout.id, layout.strategy]));
+  return { ...blocks, layouts: blocks.layouts.map((id) => strategies.get(id) ?? id) };
 }
 
 function BlockCard({ table, block }: { table: TableInfo; block: number }) {
