@@ -229,10 +229,7 @@ interface TimesMapProps {
 /** Both maps have one scale, from no query to all of them, so that their colours can be compared. */
 function TimesMap({ title, map, queries }: TimesMapProps) {
   const colours = useMemo(() => {
-    const values = Float64Array.of(...[0, queries]);
-    const all = new Float64Array(map.times.length + 2);
-    all.set(map.times);
-    all.set(values, map.times.length);
+    const all = Float64Array.from([...map.times, 0, queries]);
     return (palette: Palette) => scaleColours(all, palette).subarray(0, map.times.length);
   }, [map, queries]);
   const untouched = map.times.filter((times) => times === 0).length;
