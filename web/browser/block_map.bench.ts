@@ -116,7 +116,7 @@ it("draws and hovers", async () => {
   const map = page.getByRole("application", { name: /Block map/ });
   await map.waitFor();
   for (const aspect of ["rows", "reads", "low", "high", "bytes", "rows", "reads", "low"]) {
-    await page.getByLabel("Coloured by").selectOption(aspect);
+    await page.getByRole("combobox", { name: "Coloured by" }).selectOption(aspect);
     await page.waitForTimeout(400);
   }
   const drawn = await page.evaluate(

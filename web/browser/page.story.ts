@@ -101,7 +101,7 @@ it("indexes the table", async () => {
 });
 
 it("shows the blocks by a column, to the pointer and to the keyboard", async () => {
-  await page.getByLabel("Coloured by").selectOption("low");
+  await page.getByRole("combobox", { name: "Coloured by" }).selectOption("low");
   await page.getByRole("combobox", { name: "Column", exact: true }).selectOption("price");
   const map = page.getByRole("application", { name: /Block map of orders/ });
   await map.waitFor();
@@ -175,7 +175,7 @@ it("rewrites the table with progress to be seen", async () => {
   await go("#/tables/orders/layout", /Layout of orders/);
   await page.getByText("laid out by qdtree", { exact: false }).waitFor({ timeout: LONG });
   await page.getByRole("region", { name: /Tree of the qdtree layout/ }).waitFor();
-  await page.getByLabel("Coloured by").selectOption("reads");
+  await page.getByRole("combobox", { name: "Coloured by" }).selectOption("reads");
   await page.getByRole("application", { name: /how often/ }).waitFor();
   await seen("layout");
 });
