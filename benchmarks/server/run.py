@@ -85,7 +85,9 @@ def run(options: Options, output: Path, report: Progress) -> list[Figure]:
         "memory": memory,
         "requests": chosen.requests,
     }
-    return figures if options.quick else write("server", figures, details, output)
+    if options.quick:
+        return [unbarred(each.name, each.value, each.unit, COMMAND) for each in figures]
+    return write("server", figures, details, output)
 
 
 def _many_files(path: Path, blocks: int) -> None:
