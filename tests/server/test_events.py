@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.server.serving import Client, serving
 
+from skipstone.errors import SkipstoneError
 from skipstone.server.job import JobRequest
 from skipstone.server.runner import Outcome, Running
 from skipstone.server.waiting import Claim
@@ -119,17 +120,27 @@ def test_what_is_not_there_is_one_sentence(client: Client) -> None:
     for path in ("/api/tables/x", "/api/tables/x/blocks", "/api/workloads/x", "/api/jobs/7777", "/api/x"):
         answer = client.call("GET", path)
         assert answer.status == 404
-        assert answer.detail
+        assert answer.detail.endswith(".")
+    assert client.call("PUT", "/api/tables").detail == "This address is not called in this way."
 
 
 def test_every_action_of_the_list_but_those_for_reading_is_a_job(client: Client) -> None:
     from skipstone.actions.all_actions import ACTIONS, ENGINE_ACTIONS
 
-    names = {action.name.split()[0] for action in (*ACTIONS, *ENGINE_ACTIONS)}
+    every: tuple[type[Any], ...] = (*ACTIONS, *ENGINE_ACTIONS)
+    names = {action.name.split()[0] for action in every}
     offered = {each["name"] for each in client.get("/api/actions")["actions"]}
     # These only show something, need rows of Python, or are several.
     assert names - {"status", "explain", "replicas", "append", "log"} <= offered
     assert {"import_log", "clear_log"} <= offered
+
+
+def test_two_servers_do_not_share_a_state(client: Client) -> None:
+    with (
+        pytest.raises(SkipstoneError, match=r"Another server uses .* already"),
+        serving(client.settings.state),
+    ):
+        pass
 
 
 def test_the_history_is_there_after_a_restart(tmp_path: Path) -> None:

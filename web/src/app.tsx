@@ -182,7 +182,8 @@ function Side({ here }: { here: Route }) {
           </select>
         </label>
         <span>
-          {server.value ? `skipstone ${server.value.version}, Spark ${server.value.spark}` : "not connected"}
+          {server.value ? `skipstone ${server.value.version}, Spark ${server.value.spark}` : "not connected"}{" "}
+          <a href="/api/docs">API</a>
         </span>
       </footer>
     </header>

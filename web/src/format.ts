@@ -17,7 +17,7 @@ export function count(value: Maybe): string {
 
 export function counted(value: Maybe, noun: string): string {
   const plural = noun.endsWith("ry") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${count(value)} ${value === 1 ? noun : plural}`;
+  return known(value) ? `${count(value)} ${value === 1 ? noun : plural}` : `${plural} unknown`;
 }
 
 export function number(value: Maybe): string {

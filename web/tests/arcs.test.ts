@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ROW, arcDiagram, strongest } from "../src/charts/arcs";
+import { ROW, arcDiagram, numbered, strongest } from "../src/charts/arcs";
+import { somePoints } from "../src/charts/points";
 import { sortedBy } from "../src/parts/data_table";
 
 describe("arcDiagram", () => {
@@ -32,6 +33,32 @@ describe("strongest", () => {
       nodes: ["d", "a"],
       edges: [{ a: 1, b: 0, queries: 9 }],
     });
+  });
+});
+
+describe("numbered", () => {
+  it("gives the nodes of edges their numbers", () => {
+    const graph = { nodes: ["price", "city"], edges: [{ a: "city", b: "price", queries: 3 }] };
+    expect(numbered(graph)).toEqual({ nodes: graph.nodes, edges: [{ a: 1, b: 0, queries: 3 }] });
+    expect(numbered(undefined)).toEqual({ nodes: [], edges: [] });
+  });
+});
+
+describe("somePoints", () => {
+  it("has both ends and points evenly apart", () => {
+    const x = Array.from({ length: 101 }, (_, index) => index);
+    const found = somePoints(x, [x.map((each) => each * 2)], 5);
+    expect(found.map((point) => point.x)).toEqual([0, 25, 50, 75, 100]);
+    expect(found[1]!.values).toEqual([50]);
+  });
+
+  it("has no more points than there are", () => {
+    expect(somePoints([1, 2], [[3]], 10)).toEqual([
+      { x: 1, values: [3] },
+      { x: 2, values: [null] },
+    ]);
+    expect(somePoints([7], [[8]], 3)).toEqual([{ x: 7, values: [8] }]);
+    expect(somePoints([], [], 3)).toEqual([]);
   });
 });
 

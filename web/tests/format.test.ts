@@ -47,6 +47,7 @@ describe("numbers", () => {
   it("are counted with their noun", () => {
     expect(counted(1, "file")).toBe("1 file");
     expect(counted(2_000_000, "row")).toBe("2,000,000 rows");
+    expect(counted(null, "row")).toBe("rows unknown");
     expect(counted(3, "query")).toBe("3 queries");
     expect(count(null)).toBe("–");
     expect(number(0.012345)).toBe("0.0123");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { boxOf, geometryOf } from "../src/block_map/geometry";
-import { orderByValue, paint } from "../src/block_map/paint";
+import { orderByValue, paint, partly } from "../src/block_map/paint";
 
 function painted(count: number, width: number, height: number, order: Uint32Array | null = null) {
   const pixels = new Uint32Array(width * height);
@@ -36,6 +36,16 @@ describe("paint", () => {
     const pixels = new Uint32Array(10 * 10);
     paint(pixels, 10, { count: 9, pitch: 4, gap: 1, columns: 2, rows: 5 }, new Uint32Array(9).fill(7));
     expect(pixels[9 * 10]).toBe(7);
+  });
+});
+
+describe("partly", () => {
+  it("shows the first blocks and leaves the others dark", () => {
+    const colours = Uint32Array.of(5, 6, 7, 8);
+    expect([...partly(colours, 0.5, 1)]).toEqual([5, 6, 1, 1]);
+    expect([...partly(colours, 0, 1)]).toEqual([1, 1, 1, 1]);
+    expect(partly(colours, 1, 1)).toBe(colours);
+    expect([...colours]).toEqual([5, 6, 7, 8]);
   });
 });
 

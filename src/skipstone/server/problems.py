@@ -52,6 +52,9 @@ _STATUS: tuple[tuple[type[SkipstoneError], int], ...] = (
 )
 
 
+_PLAIN = {404: "There is nothing at this address.", 405: "This address is not called in this way."}
+
+
 def problem_response(status: int, detail: str) -> Response:
     """The sentence as problem JSON."""
     title = HTTPStatus(status).phrase
@@ -83,7 +86,11 @@ def explain_problems(app: FastAPI) -> None:
 
     async def told(_: Request, problem: Exception) -> Response:
         assert isinstance(problem, HTTPException)
-        return problem_response(problem.status_code, str(problem.detail))
+        detail = str(problem.detail)
+        plain = HTTPStatus(problem.status_code).phrase
+        return problem_response(
+            problem.status_code, _PLAIN.get(problem.status_code, detail) if detail == plain else detail
+        )
 
     async def unexpected(_: Request, problem: Exception) -> Response:
         LOG.error("A call failed.", exc_info=problem)

@@ -53,6 +53,7 @@ def serve(
         log_level=logging.WARNING,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=_SECONDS_TO_CLOSE,
         lifespan="on",
     )

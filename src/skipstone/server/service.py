@@ -23,6 +23,7 @@ from skipstone.server.job import Job, JobRequest
 from skipstone.server.job_arguments import CalibrateArguments, NoArguments, OptimizeArguments
 from skipstone.server.job_kinds import CALIBRATE, KINDS, JobKind
 from skipstone.server.look import Look
+from skipstone.server.only_one import OnlyOne
 from skipstone.server.problems import MissingError, UnavailableError, sentence
 from skipstone.server.results import outcome_of, unused_of
 from skipstone.server.roots import confined_path, confined_source
@@ -51,6 +52,7 @@ class Service:
     def __init__(self, settings: Settings, start: Callable[[], SparkSession]) -> None:
         """Open the state of earlier servers; Spark is started by :meth:`begin`."""
         self.settings = settings
+        self._only_one = OnlyOne(settings.state)
         self.events = Events(settings.limits.listeners)
         self.store = Store(settings.state / "server.sqlite")
         self.runner = Runner(self.store, self.events, settings.limits)
@@ -73,6 +75,7 @@ class Service:
         self.runner.stop()
         self.events.end()
         self.store.close()
+        self._only_one.release()
 
     def _table_changed(self, entry: TableEntry) -> None:
         self.events.publish("table", self.told(entry))

@@ -99,7 +99,8 @@ def table_decisions(
 ) -> Response:
     """What was decided about a table, newest first."""
     source = service.source(entry)
-    found = load_decisions(source.engine.store(source.open().root), limit)
+    root = str(entry.facts.get("root") or source.open().root)
+    found = load_decisions(source.engine.store(root), limit)
     told = [
         {**each.to_dict(), "headline": each.view().headline, "changes_mind": changes_mind(each)}
         for each in reversed(found)

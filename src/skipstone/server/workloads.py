@@ -75,7 +75,7 @@ class Workloads:
         self._limits = limits
         self._lock = threading.Lock()
         self._read: dict[str, Workload] = {}
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         values = store.values("workloads")
         self._known = {key: StoredWorkload(**value) for key, value in values.items()}  # type: ignore[arg-type]
 

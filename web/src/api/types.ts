@@ -20,6 +20,8 @@ export interface LayoutRecord {
   readonly files: number | null;
   readonly note?: string;
   readonly tree?: boolean;
+  /** The columns of each column group; null is all of them. */
+  readonly groups?: readonly (readonly string[] | null)[];
 }
 
 export interface TableInfo {
@@ -56,6 +58,7 @@ export interface TableInfo {
     readonly seconds: number | null;
     readonly bytes: number | null;
     readonly sentence: string;
+    readonly acted: boolean;
   } | null;
   readonly drift: number | null;
   readonly unclustered_files: number | null;
@@ -170,7 +173,6 @@ export interface TreeNode {
   readonly no: number | null;
   readonly block: number | null;
   readonly blocks: number;
-  readonly rows: number | null;
 }
 
 export interface Tree {
@@ -234,10 +236,10 @@ export interface Analysis {
   }[];
   readonly correlation?: {
     readonly nodes: readonly string[];
-    readonly edges: readonly { readonly a: number; readonly b: number; readonly queries: number }[];
+    readonly edges: readonly { readonly a: string; readonly b: string; readonly queries: number }[];
   };
   readonly drift?: readonly {
-    readonly time: string;
+    readonly time: string | null;
     readonly queries: number;
     readonly score: number | null;
   }[];
@@ -278,6 +280,11 @@ export interface Advice {
   readonly maps?: Readonly<Record<string, BlockTimes>>;
 }
 
+export interface ScanBlocks {
+  readonly state: readonly number[];
+  readonly reason: readonly number[];
+}
+
 export interface Scan {
   readonly table: string | null;
   readonly root: string;
@@ -304,25 +311,26 @@ export interface Scan {
     readonly text: string;
   }[];
   readonly copies: readonly { readonly replica: string; readonly code: string; readonly sentence: string }[];
-  readonly blocks: { readonly state: readonly number[]; readonly reason: readonly number[] };
+  /** Null where the table was never looked at. */
+  readonly blocks: ScanBlocks | null;
   readonly reasons: readonly { readonly code: string; readonly sentence: string }[];
 }
 
 export interface Measured {
   readonly seconds: number | null;
-  readonly files_read: number;
-  readonly bytes_read: number;
+  readonly files_read: number | null;
+  readonly bytes_read: number | null;
 }
 
 export type Value = string | number | boolean | null;
 
 export interface QueryResult {
   readonly sql: string;
-  readonly columns?: readonly { readonly name: string; readonly type: string }[];
-  readonly rows?: readonly (readonly Value[])[];
-  readonly truncated?: boolean;
+  readonly columns: readonly { readonly name: string; readonly type: string }[] | null;
+  readonly rows: readonly (readonly Value[])[] | null;
+  readonly truncated: boolean | null;
   readonly on: Measured;
-  readonly off: Measured | null;
+  readonly off: Measured;
   readonly same_result: boolean | null;
   readonly scans: readonly Scan[];
 }

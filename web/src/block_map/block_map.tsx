@@ -7,7 +7,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { dark } from "../state/theme";
 import { paletteOf, type Palette } from "./colours";
 import { MOVING_KEYS, boxOf, cellAt, geometryOf, moveBy, type Geometry } from "./geometry";
-import { paint } from "./paint";
+import { DRAWN, paint, partly } from "./paint";
 
 export interface BlockMapProps {
   readonly label: string;
@@ -22,6 +22,8 @@ export interface BlockMapProps {
   readonly onSelect?: (block: number) => void;
   /** CSS pixels; what many blocks may take at most. */
   readonly height?: number;
+  /** Let the blocks light up one after the other, unless the visitor wants no motion. */
+  readonly lightUp?: boolean;
 }
 
 interface Drawn {
@@ -32,10 +34,22 @@ interface Drawn {
 }
 
 export function BlockMap(props: BlockMapProps) {
-  const { label, count, colours, order = null, describe, selected = -1, onSelect, height = 340 } = props;
+  const {
+    label,
+    count,
+    colours,
+    order = null,
+    describe,
+    selected = -1,
+    onSelect,
+    height = 340,
+    lightUp,
+  } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn | null>(null);
   const marked = useRef(-1);
+  const chosen = useRef(selected);
+  const lit = useRef<unknown>(null);
   const frame = useRef(0);
   const tip = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -43,6 +57,7 @@ export function BlockMap(props: BlockMapProps) {
   const [said, setSaid] = useState("");
   const help = useId();
   const isDark = dark.value;
+  chosen.current = selected;
 
   useLayoutEffect(() => {
     const watcher = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)));
@@ -52,9 +67,17 @@ export function BlockMap(props: BlockMapProps) {
 
   useLayoutEffect(() => {
     if (width === 0) return;
-    drawn.current = draw(canvas.current!, { count, width, height, order }, colours(paletteOf(isDark)));
-    marked.current = -1;
-    mark(canvas.current!, drawn.current, selected, true);
+    const palette = paletteOf(isDark);
+    const [extent, whole] = [{ count, width, height, order }, colours(palette)];
+    const show = (shown: Uint32Array) => {
+      drawn.current = draw(canvas.current!, extent, shown);
+      marked.current = -1;
+      mark(canvas.current!, drawn.current, chosen.current, true);
+    };
+    const again = lit.current === colours;
+    lit.current = colours;
+    if (!lightUp || again || matchMedia("(prefers-reduced-motion: reduce)").matches) return show(whole);
+    return inTime((share) => show(partly(whole, share, palette.unknown)));
   }, [count, width, height, order, colours, isDark]);
 
   useEffect(() => {
@@ -148,6 +171,22 @@ export function BlockMap(props: BlockMapProps) {
   );
 }
 
+const LIGHT_UP_MILLISECONDS = 450;
+
+/** Call `step` before every frame with the share of the time that has passed, to the end; returns how to stop it. */
+function inTime(step: (share: number) => void): () => void {
+  const begun = performance.now();
+  let frame = 0;
+  const next = (now: number) => {
+    const share = Math.min(1, Math.max(0, (now - begun) / LIGHT_UP_MILLISECONDS));
+    step(share);
+    if (share < 1) frame = requestAnimationFrame(next);
+  };
+  step(0);
+  frame = requestAnimationFrame(next);
+  return () => cancelAnimationFrame(frame);
+}
+
 interface Extent {
   readonly count: number;
   readonly width: number;
@@ -157,6 +196,7 @@ interface Extent {
 
 function draw(canvas: HTMLCanvasElement, extent: Extent, colours: Uint32Array): Drawn {
   const { count, order } = extent;
+  const begun = performance.now();
   const scale = Math.min(devicePixelRatio || 1, 3);
   const [width, most] = [Math.floor(extent.width * scale), Math.floor(extent.height * scale)];
   const geometry = geometryOf(count, width, most, Math.round(44 * scale));
@@ -168,6 +208,7 @@ function draw(canvas: HTMLCanvasElement, extent: Extent, colours: Uint32Array): 
   const image = context.createImageData(width, height);
   paint(new Uint32Array(image.data.buffer), width, geometry, colours, order);
   context.putImageData(image, 0, 0);
+  performance.measure(DRAWN, { start: begun });
   return { image, geometry, cellOf: order === null ? null : inverted(order) };
 }
 

@@ -114,8 +114,7 @@ function bits(bit: readonly number[]): Colouring {
         { colour: css(palette.unknown), text: `unknown (${times(-1)})` },
       ],
     }),
-    told: (block) =>
-      bit[block] === 1 ? "some row satisfies it" : bit[block] === 0 ? "no row satisfies it" : "unknown",
+    told: (block) => bitText(bit[block]),
   };
 }
 
@@ -124,6 +123,10 @@ function layouts(blocks: Blocks): Colouring {
   const name = (index: number) => blocks.layouts[index] ?? "no layout";
   const scale = ramp(values, (value) => name(value));
   return { ...scale, told: (block) => name(blocks.layout[block] ?? -1) };
+}
+
+function bitText(bit: number | undefined): string {
+  return bit === 1 ? "some row satisfies it" : bit === 0 ? "no row satisfies it" : "unknown";
 }
 
 /** What hovering tells: number, size and rows, how often it is read, and the value that is shown. */
@@ -137,7 +140,7 @@ export function describeBlock(blocks: Blocks, block: number): string {
   if (column !== undefined && column.low[block] !== null && column.low[block] !== undefined)
     lines.push(`${column.sql}: ${column.low[block]} to ${column.high[block]}`);
   if (column?.nulls[block]) lines.push(`NULL in ${percent(column.nulls[block])}`);
-  if (feature !== undefined) lines.push(`${feature.sql}: ${bits(feature.bit).told(block)}`);
+  if (feature !== undefined) lines.push(`${feature.sql}: ${bitText(feature.bit[block])}`);
   if (reads !== null) lines.push(`Read by ${number(reads.times[block])} of ${number(reads.queries)} queries`);
   return lines.join("\n");
 }

@@ -6,6 +6,9 @@
 import type { Word } from "./colours";
 import type { Geometry } from "./geometry";
 
+/** How long each drawing took is in the browser's performance timeline under this name. */
+export const DRAWN = "block map drawn";
+
 /** Paint `colours`, one a block; `order[i]` is the block in cell i, and without it cell i is block i. */
 export function paint(
   pixels: Uint32Array,
@@ -34,6 +37,12 @@ export function paint(
     const end = line + Math.min(width, filled * pitch);
     for (let y = 1; y < size && top + y < height; y += 1) pixels.copyWithin(line + y * width, line, end);
   }
+}
+
+/** The colours of the first blocks, and of the others one that tells nothing. */
+export function partly(colours: Uint32Array, share: number, rest: Word): Uint32Array {
+  if (share >= 1) return colours;
+  return colours.slice().fill(rest, Math.round(colours.length * share));
 }
 
 /** The blocks from the least value to the greatest; those without one come last, and ties keep their order. */

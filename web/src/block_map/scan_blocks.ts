@@ -1,6 +1,6 @@
 /** The blocks of a scan by what became of them. */
 
-import type { Scan } from "../api/types";
+import type { Scan, ScanBlocks } from "../api/types";
 import { count } from "../format";
 import { classColours, css, type Palette, type Word } from "./colours";
 import type { Swatch } from "./colouring";
@@ -17,16 +17,22 @@ function words(palette: Palette): readonly Word[] {
   return [palette.read, palette.skipped, palette.pruned, palette.unknown, palette.yes];
 }
 
+const NONE: ScanBlocks = { state: [], reason: [] };
+
+function blocksOf(scan: Scan): ScanBlocks {
+  return scan.blocks ?? NONE;
+}
+
 /** One colour a block; with a reason chosen, only its blocks keep theirs. */
 export function stateColours(scan: Scan, reason: number | null, palette: Palette): Uint32Array {
-  const { state, reason: reasons } = scan.blocks;
+  const { state, reason: reasons } = blocksOf(scan);
   const shown = reason === null ? state : state.map((each, block) => (reasons[block] === reason ? each : -1));
   return classColours(shown, words(palette), { ...palette, unknown: reason === null ? palette.unknown : 0 });
 }
 
 export function stateSwatches(scan: Scan, palette: Palette): readonly Swatch[] {
   const times = STATES.map(() => 0);
-  for (const state of scan.blocks.state) if (state in times) times[state]! += 1;
+  for (const state of blocksOf(scan).state) if (state in times) times[state]! += 1;
   return STATES.flatMap((name, state) =>
     times[state] === 0
       ? []
@@ -36,8 +42,8 @@ export function stateSwatches(scan: Scan, palette: Palette): readonly Swatch[] {
 
 /** Why a block was read or skipped, in words. */
 export function whyOf(scan: Scan, block: number): string {
-  const state = STATES[scan.blocks.state[block] ?? -1] ?? "unknown";
-  const reason = scan.reasons[scan.blocks.reason[block] ?? -1];
+  const state = STATES[blocksOf(scan).state[block] ?? -1] ?? "unknown";
+  const reason = scan.reasons[blocksOf(scan).reason[block] ?? -1];
   const head = `Block ${count(block)}: ${state}`;
   return reason === undefined ? head : `${head}\n${reason.sentence} [${reason.code}]`;
 }
@@ -54,10 +60,10 @@ export interface ReasonCount {
 export function reasonCounts(scan: Scan): readonly ReasonCount[] {
   const blocks = scan.reasons.map(() => 0);
   const states: (number | undefined)[] = scan.reasons.map(() => undefined);
-  scan.blocks.reason.forEach((reason, block) => {
+  blocksOf(scan).reason.forEach((reason, block) => {
     if (blocks[reason] === undefined) return;
     blocks[reason]! += 1;
-    states[reason] ??= scan.blocks.state[block];
+    states[reason] ??= blocksOf(scan).state[block];
   });
   return scan.reasons
     .map((reason, index) => ({

@@ -50,6 +50,25 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
+interface NamedGraph {
+  readonly nodes: readonly string[];
+  readonly edges: readonly { readonly a: string; readonly b: string; readonly queries: number }[];
+}
+
+/** A graph whose edges name their nodes, with numbers for them. */
+export function numbered(graph: NamedGraph | undefined): {
+  readonly nodes: readonly string[];
+  readonly edges: readonly Edge[];
+} {
+  const place = new Map(graph?.nodes.map((name, index) => [name, index]));
+  const edges = (graph?.edges ?? []).map(({ a, b, queries }) => ({
+    a: place.get(a) ?? -1,
+    b: place.get(b) ?? -1,
+    queries,
+  }));
+  return { nodes: graph?.nodes ?? [], edges };
+}
+
 /** The nodes with the most weight on their edges, and the edges between those, renumbered. */
 export function strongest(
   nodes: readonly string[],

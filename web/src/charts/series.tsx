@@ -1,9 +1,12 @@
-/** Curves over one axis, by uPlot; the same points are in a table for those who cannot see them. */
+/** Curves over one axis, by uPlot; some of their points are in a table for those who cannot see them. */
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { moment, number } from "../format";
+import { DataTable } from "../parts/data_table";
 import { dark } from "../state/theme";
+import { somePoints, type Points } from "./points";
 
 export interface Line {
   readonly label: string;
@@ -25,6 +28,7 @@ const COLOURS = {
   light: ["#0b5c94", "#b45309", "#17683f"],
   dark: ["#6fb7e9", "#f2b84b", "#6fcf97"],
 } as const;
+const MOST_POINTS = 11;
 const DASHES = [[], [6, 4], [2, 3]] as const;
 
 export function Series(props: SeriesProps) {
@@ -50,6 +54,28 @@ export function Series(props: SeriesProps) {
     <figure class="chart">
       <div ref={place} aria-hidden="true" />
       <figcaption class="small soft">{props.label}</figcaption>
+      <details class="small">
+        <summary>As a table</summary>
+        <DataTable
+          caption={props.label}
+          rows={somePoints(
+            props.x,
+            props.lines.map((line) => line.values),
+            MOST_POINTS,
+          )}
+          columns={[
+            {
+              title: props.xLabel,
+              cell: (point: Points) => (props.time ? moment(point.x) : number(point.x)),
+            },
+            ...props.lines.map((line, index) => ({
+              title: line.label,
+              numeric: true,
+              cell: (point: Points) => `${number(point.values[index])}${props.unit ?? ""}`,
+            })),
+          ]}
+        />
+      </details>
     </figure>
   );
 }
@@ -68,7 +94,7 @@ function options(props: SeriesProps, isDark: boolean, width: number): uPlot.Opti
     scales: { x: { time: props.time ?? false }, y: props.range ? { range: [...props.range] } : {} },
     axes: [
       { ...axis, font, label: props.xLabel, labelFont: font, labelSize: 18, size: 34 },
-      { ...axis, font, size: 46, values: (_, ticks) => ticks.map(shown) },
+      { ...axis, font, size: 58, values: (_, ticks) => ticks.map(shown) },
     ],
     series: [
       props.time ? { label: "Time" } : { label: props.xLabel, value: (_, value) => shown(value) },

@@ -26,7 +26,7 @@ export function AdvisePage({ table }: { table: TableInfo }) {
   const scans = table.log?.entries ?? 0;
   const [workload, setWorkload] = useState(() => firstChoice(scans, table.id));
   const [blockRows, setBlockRows] = useState("");
-  const advising = useStarted();
+  const advising = useStarted("advise", table.id);
   const ended = advising.job !== null && isOver(advising.job) ? advising.job.id : 0;
   const found = useFetched<Found>(part`/api/tables/${table.id}/advice`, ended);
   const advice = found.value?.advice ?? null;
@@ -90,7 +90,7 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
   const best = fitted.find((row) => row.layout === advice.best) ?? fitted[0];
   const [chosen, setChosen] = useState<string | null>(null);
   const layout = fitted.find((row) => row.layout === chosen) ?? best;
-  const optimizing = useStarted();
+  const optimizing = useStarted("optimize", table.id);
   const needed = advice.percent_needed === null ? null : advice.percent_needed / 100;
   return (
     <>
@@ -229,10 +229,7 @@ interface TimesMapProps {
 /** Both maps have one scale, from no query to all of them, so that their colours can be compared. */
 function TimesMap({ title, map, queries }: TimesMapProps) {
   const colours = useMemo(() => {
-    const values = Float64Array.of(...[0, queries]);
-    const all = new Float64Array(map.times.length + 2);
-    all.set(map.times);
-    all.set(values, map.times.length);
+    const all = Float64Array.from([...map.times, 0, queries]);
     return (palette: Palette) => scaleColours(all, palette).subarray(0, map.times.length);
   }, [map, queries]);
   const untouched = map.times.filter((times) => times === 0).length;

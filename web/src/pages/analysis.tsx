@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { Analysis, Curve } from "../api/types";
+import { numbered } from "../charts/arcs";
 import { Correlation } from "../charts/correlation";
 import { Series } from "../charts/series";
 import { count, instant, number } from "../format";
@@ -10,6 +11,7 @@ import { DataTable } from "../parts/data_table";
 
 export function AnalysisView({ analysis }: { analysis: Analysis }) {
   const most = Math.max(1, analysis.queries);
+  const graph = useMemo(() => numbered(analysis.correlation), [analysis]);
   return (
     <>
       <div class="columns">
@@ -126,7 +128,7 @@ export function AnalysisView({ analysis }: { analysis: Analysis }) {
           />
         </Card>
         <Card title="What comes together">
-          <Correlation nodes={analysis.correlation?.nodes ?? []} edges={analysis.correlation?.edges ?? []} />
+          <Correlation {...graph} />
         </Card>
         <Drift analysis={analysis} />
       </div>
@@ -151,8 +153,8 @@ function CurveCard({ title, curve, told, xLabel }: CurveCardProps) {
 }
 
 function Drift({ analysis }: { analysis: Analysis }) {
-  const points = useMemo(() => (analysis.drift ?? []).filter((point) => point.time), [analysis]);
-  const x = useMemo(() => points.map((point) => instant(point.time)), [points]);
+  const points = useMemo(() => (analysis.drift ?? []).filter((point) => point.time !== null), [analysis]);
+  const x = useMemo(() => points.map((point) => instant(point.time ?? "")), [points]);
   const lines = useMemo(() => [{ label: "drift", values: points.map((point) => point.score) }], [points]);
   return (
     <Card title="Drift over time">

@@ -9,7 +9,7 @@ import { isOver } from "../state/jobs";
 import { useFetched } from "../state/fetched";
 
 export function DecisionsPage({ table }: { table: TableInfo }) {
-  const started = useStarted();
+  const started = useStarted("auto", table.id);
   const ended = started.job !== null && isOver(started.job) ? started.job.id : 0;
   const found = useFetched<{ decisions: Decision[] }>(
     part`/api/tables/${table.id}/decisions`,

@@ -6,10 +6,11 @@ import type { Job } from "../api/types";
 import { moment } from "../format";
 import { Card, Facts, Sentence } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
-import { CancelButton, JobLine, StateBadge, titleOf, took } from "../parts/job_line";
+import { JobLine, StateBadge, titleOf, took } from "../parts/job_line";
 import { hashOf } from "../route";
 import { isOver, saying } from "../state/jobs";
 import { follow, jobList, jobs } from "../state/store";
+import { StartAny } from "./start_any";
 
 export function JobsPage({ id }: { id: string | null }) {
   const active = jobList.value.filter((job) => !isOver(job));
@@ -27,6 +28,7 @@ export function JobsPage({ id }: { id: string | null }) {
           <JobLine key={job.id} job={job} />
         ))}
       </Card>
+      <StartAny />
       <Card title="Past">
         <DataTable
           caption="Past jobs, newest first"
@@ -83,7 +85,7 @@ function JobDetails({ job }: { job: Job }) {
   const given = Object.entries(job.arguments).filter(([, value]) => value !== null);
   return (
     <>
-      <Card title="State" aside={isOver(job) ? null : <CancelButton job={job} />}>
+      <Card title="State">
         <JobLine job={job} />
         {job.state === "failed" ? <Sentence problem={job.error} /> : null}
         <Facts

@@ -25,7 +25,7 @@ import { dark } from "../state/theme";
 
 export function LayoutPage({ table }: { table: TableInfo }) {
   const [selected, setSelected] = useState(-1);
-  const index = useStarted();
+  const index = useStarted("index", table.id);
   const layout = table.layout;
   return (
     <div class="page">
@@ -59,6 +59,15 @@ export function LayoutPage({ table }: { table: TableInfo }) {
       </div>
       <div class="columns">
         {layout?.tree ? <TreeCard table={table} /> : null}
+        {layout?.groups && layout.groups.length > 1 ? (
+          <Card title="Column groups">
+            <ol>
+              {layout.groups.map((group, index) => (
+                <li key={index}>{group === null ? "all columns" : group.join(", ")}</li>
+              ))}
+            </ol>
+          </Card>
+        ) : null}
         {table.replicas ? <ReplicaCard table={table} /> : null}
       </div>
     </div>
@@ -73,7 +82,7 @@ interface MapCardProps {
 
 function MapCard({ table, selected, onSelect }: MapCardProps) {
   const [aspect, setAspect] = useState<Aspect>("bytes");
-  const names = [...table.columns.map((column) => column.sql), ...table.expressions];
+  const names = table.columns.map((column) => column.sql);
   const [column, setColumn] = useState(names[0] ?? "");
   const [feature, setFeature] = useState("0");
   const [sorted, setSorted] = useState(false);
@@ -89,7 +98,7 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
     part`/api/tables/${table.id}/blocks` + query,
     `${table.version} ${table.files} ${table.files_indexed}`,
   );
-  const blocks = found.value;
+  const blocks = useMemo(() => named(found.value, table), [found.value, table.layouts]);
   const colouring = useMemo(() => (blocks === null ? null : colouringOf(blocks, aspect)), [blocks, aspect]);
   const order = useMemo(
     () => (sorted && colouring !== null ? orderByValue(colouring.values) : null),
@@ -155,6 +164,13 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
       )}
     </Card>
   );
+}
+
+/** The blocks with the strategies of their layouts instead of their ids. */
+function named(blocks: Blocks | null, table: TableInfo): Blocks | null {
+  if (blocks === null) return null;
+  const strategies = new Map(table.layouts.map((layout) => [layout.id, layout.strategy]));
+  return { ...blocks, layouts: blocks.layouts.map((id) => strategies.get(id) ?? id) };
 }
 
 function BlockCard({ table, block }: { table: TableInfo; block: number }) {

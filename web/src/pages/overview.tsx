@@ -125,7 +125,7 @@ function layoutNote(table: TableInfo): string {
 
 function saved(table: TableInfo): string {
   if (table.saving === null) return seconds(null);
-  return table.saving.code === "PAYS" ? seconds(table.saving.seconds) : "nothing now";
+  return table.saving.code === "PAYS" && !table.saving.acted ? seconds(table.saving.seconds) : "nothing now";
 }
 
 function Lately({ table }: { table: TableInfo }) {

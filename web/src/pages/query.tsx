@@ -81,7 +81,7 @@ function Answer({ result }: { result: QueryResult }) {
       {result.scans.map((scan, index) => (
         <ScanView key={index} scan={scan} number={result.scans.length > 1 ? index + 1 : null} />
       ))}
-      {result.rows === undefined || result.columns === undefined ? null : (
+      {result.rows === null || result.columns === null ? null : (
         <Card
           title="First rows"
           aside={
@@ -112,23 +112,23 @@ function shown(value: unknown): string {
 
 function Measures({ result }: { result: QueryResult }) {
   const { on, off } = result;
-  const against = (text: string) => (off === null ? "" : `without skipping ${text}`);
-  const less = (with_: number, without: number | undefined) =>
-    without ? `, ${percent(with_ / without)} of it` : "";
+  const against = (text: string) => `without skipping ${text}`;
+  const less = (some: number | null, all: number | null) =>
+    some !== null && all ? `, ${percent(some / all)} of it` : "";
   return (
     <Card title="With skipping, and without">
       <Tiles
         tiles={[
-          { name: "Time", value: seconds(on.seconds), note: against(seconds(off?.seconds ?? null)) },
+          { name: "Time", value: seconds(on.seconds), note: against(seconds(off.seconds)) },
           {
             name: "Files read",
             value: count(on.files_read),
-            note: against(count(off?.files_read)) + less(on.files_read, off?.files_read),
+            note: against(count(off.files_read)) + less(on.files_read, off.files_read),
           },
           {
             name: "Bytes in files read",
             value: bytes(on.bytes_read),
-            note: against(bytes(off?.bytes_read)) + less(on.bytes_read, off?.bytes_read),
+            note: against(bytes(off.bytes_read)) + less(on.bytes_read, off.bytes_read),
           },
           {
             name: "Same result",

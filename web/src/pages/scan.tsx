@@ -36,12 +36,13 @@ export function ScanView({ scan, number }: { scan: Scan; number: number | null }
       {scan.failure ? <Sentence problem={`Everything is read: ${scan.failure}`} /> : null}
       <BlockMap
         label={`Blocks of ${scan.table ?? scan.root} that the query reads and skips`}
-        count={scan.blocks.state.length}
+        count={scan.blocks?.state.length ?? 0}
         colours={colours}
         describe={(each) => whyOf(scan, each)}
         selected={block}
         onSelect={setBlock}
         height={300}
+        lightUp
       />
       <MapLegend legend={{ kind: "classes", swatches: stateSwatches(scan, paletteOf(dark.value)) }} />
       <p class="note" role="status" data-block={block}>

@@ -17,7 +17,7 @@ export function WorkloadPage({ table }: { table: TableInfo }) {
   const scans = table.log?.entries ?? 0;
   const [workload, setWorkload] = useState(() => firstChoice(scans, table.id));
   const [features, setFeatures] = useState("");
-  const started = useStarted();
+  const started = useStarted("analyze", table.id);
   const ended = started.job !== null && isOver(started.job) ? started.job.id : 0;
   const found = useFetched<{ ended_at: string; analysis: Analysis }>(
     part`/api/tables/${table.id}/analysis`,

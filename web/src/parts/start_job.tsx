@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { Problem, startJob, type NewJob } from "../api/client";
 import type { Job } from "../api/types";
 import { isOver } from "../state/jobs";
-import { follow, jobs } from "../state/store";
+import { activeJobs, follow, jobs } from "../state/store";
 import { Sentence } from "./basics";
 import { JobLine } from "./job_line";
 
@@ -16,9 +16,14 @@ export interface Started {
   readonly start: (job: NewJob | Promise<Job>) => Promise<Job | null>;
 }
 
-/** A job that this component started, as it is now. */
-export function useStarted(): Started {
-  const [id, setId] = useState<number | null>(null);
+/**
+ * A job that this component started, as it is now; at first one of the given action that runs on the table already,
+ * for who comes back to a page finds there what goes on.
+ */
+export function useStarted(action?: string, table?: string): Started {
+  const [id, setId] = useState<number | null>(
+    () => activeJobs.value.find((each) => each.action === action && each.table === table)?.id ?? null,
+  );
   const [problem, setProblem] = useState<Problem | null>(null);
   const [asking, setAsking] = useState(false);
   const job = id === null ? null : (jobs.value.byId.get(id) ?? null);

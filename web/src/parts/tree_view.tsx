@@ -30,13 +30,11 @@ interface BranchProps {
 function Branch({ node, byId, level, mark }: BranchProps) {
   const [open, setOpen] = useState(level < OPEN_LEVELS);
   const sign = mark === "" ? null : <span class="side-mark">{mark}</span>;
-  const rows = node.rows === null ? "" : counted(node.rows, "row");
   if (node.cut === null)
     return (
       <li class="leaf">
         {sign}
         <span>{node.block === null ? counted(node.blocks, "block") : `block ${count(node.block)}`}</span>
-        <span class="soft small">{rows}</span>
       </li>
     );
   const children = [
@@ -48,8 +46,7 @@ function Branch({ node, byId, level, mark }: BranchProps) {
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           {sign}
-          <Sql text={node.cut} />{" "}
-          <span class="soft small">{[counted(node.blocks, "block"), rows].filter(Boolean).join(", ")}</span>
+          <Sql text={node.cut} /> <span class="soft small">{counted(node.blocks, "block")}</span>
         </summary>
         {open ? (
           <ul>

@@ -47,10 +47,17 @@ async function refresh(): Promise<void> {
     get<{ jobs: Job[] }>("/api/jobs?limit=200"),
     get<{ workloads: Workload[] }>("/api/workloads"),
   ]);
-  server.value = about;
+  heard(about);
   tables.value = known.tables;
   workloads.value = logs.workloads;
-  jobs.value = reduceJobs(NO_JOBS, { kind: "list", jobs: past.jobs });
+  jobs.value = reduceJobs({ ...NO_JOBS, logs: jobs.value.logs }, { kind: "list", jobs: past.jobs });
+}
+
+/** Ask again as long as Spark starts: it tells nobody that it is ready. */
+function heard(about: Server): void {
+  server.value = about;
+  if (about.spark !== "starting") return;
+  setTimeout(() => void get<Server>("/api/server").then(heard, () => undefined), RETRY_MILLISECONDS);
 }
 
 export async function refreshTables(): Promise<void> {

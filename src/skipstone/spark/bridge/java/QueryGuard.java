@@ -25,8 +25,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a query is made of, for whoever decides whether it may run: the names in Spark's parsed plan,
- * known before analysis looks anything up, and the leaves and expressions of the analysed one.
+ * What a query is made of, for whoever decides whether it may run: the names in Spark's parsed
+ * plan, known before analysis looks anything up, and the leaves and expressions of the analysed
+ * one.
  *
  * <p>Each thing is a text: its kind, a zero character, and its parts, separated by zero characters.
  */
@@ -84,8 +85,8 @@ public final class QueryGuard {
     }
 
     /**
-     * The leaves of an analysed plan ("files" with their root paths, else "leaf" with its class) and
-     * the classes of its expressions, in subqueries too.
+     * The leaves of an analysed plan ("files" with their root paths, else "leaf" with its class)
+     * and the classes of its expressions, in subqueries too.
      */
     public List analysed(Dataset frame) {
         Set out = new LinkedHashSet();

@@ -1,0 +1,84 @@
+/** The demo's table, small, and a real server with real Spark for it. */
+
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PYTHON, ROOT } from "./chromium";
+
+const environment = {
+  ...process.env,
+  PYTHONPATH: `${ROOT}src`,
+  PYTHONWARNINGS: "ignore",
+  PYTHONUNBUFFERED: "1",
+};
+const WRITE = `
+import sys
+from pathlib import Path
+from skipstone.cli.demo_data import QUERIES, write_orders
+home = Path(sys.argv[1])
+write_orders(home / "orders", int(sys.argv[2]))
+(home / "queries.sql").write_text(QUERIES, encoding="utf-8")
+`;
+
+export interface Demo {
+  readonly home: string;
+  readonly table: string;
+  readonly queries: string;
+  readonly nonsense: string;
+}
+
+export function writeDemo(rows: number): Demo {
+  const home = mkdtempSync(join(tmpdir(), "skipstone-page-"));
+  execFileSync(PYTHON, ["-c", WRITE, home, String(rows)], {
+    env: environment,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const nonsense = join(home, "nonsense.sql");
+  writeFileSync(nonsense, "QUALIFY ME <script>alert(1)</script>;\n");
+  return { home, table: join(home, "orders"), queries: join(home, "queries.sql"), nonsense };
+}
+
+export function forgetDemo(demo: Demo): void {
+  rmSync(demo.home, { recursive: true, force: true });
+}
+
+export class DemoServer {
+  private constructor(
+    private readonly process: ChildProcess,
+    readonly link: string,
+  ) {}
+
+  /** Start a server on any free port; it has answered with its link when this ends. */
+  static async start(demo: Demo): Promise<DemoServer> {
+    const options = ["--root", demo.home, "--state", join(demo.home, "state"), "--port", "0", "--json"];
+    const started = spawn(PYTHON, ["-m", "skipstone.cli", "serve", ...options], {
+      env: environment,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [said, complaint] = ["", ""];
+    started.stderr!.on("data", (data: Buffer) => (complaint += data.toString()));
+    return new Promise((resolve, reject) => {
+      started.on("exit", (code) => reject(new Error(`skipstone serve ended with ${code}: ${complaint}`)));
+      started.stdout!.on("data", (data: Buffer) => {
+        said += data.toString();
+        const link = /"link": "([^"]+)"/.exec(said)?.[1];
+        if (link) resolve(new DemoServer(started, link));
+      });
+    });
+  }
+
+  /** End it as a crash would. */
+  async kill(): Promise<void> {
+    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.process.kill("SIGKILL");
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    this.process.kill("SIGTERM");
+    await ended;
+  }
+}
