@@ -18,7 +18,7 @@ ONLY   ?=
 .PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-replicas bench-log bench-benefit bench-replay bench-tpch bench-hyper clean
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## Create .venv from requirements.lock and fetch Delta's jars (once)
 
