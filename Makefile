@@ -17,10 +17,10 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas clean
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) $(PAGE)  ## Create .venv from requirements.lock, fetch Delta's jars and build the page (once)
 
@@ -99,10 +99,13 @@ docs: $(READY)  ## Write docs/api.md from the docstrings
 examples: $(READY)  ## Run the notebooks and store their outputs
 	$(BIN)/python examples/run.py
 
-bench: bench-skip bench-log bench-benefit bench-replay  ## Run every benchmark but TPC-H; figures go to benchmarks/results
+bench: bench-skip bench-replicas bench-log bench-benefit bench-replay  ## Run every benchmark but TPC-H; figures go to benchmarks/results
 
 bench-skip: $(READY)  ## Decision time, planning overhead and indexing time
 	$(BIN)/python -m benchmarks skip
+
+bench-replicas: $(READY)  ## What three replicas of 10,000 files each add to planning
+	$(BIN)/python -m benchmarks replicas
 
 bench-log: $(READY)  ## What the query log adds to 1,000 small queries
 	$(BIN)/python -m benchmarks log

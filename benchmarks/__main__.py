@@ -17,6 +17,7 @@ import benchmarks.benefit.run as benefit_benchmark
 import benchmarks.hyper.run as hyper_benchmark
 import benchmarks.log.run as log_benchmark
 import benchmarks.replay.run as replay_benchmark
+import benchmarks.replicas.run as replicas_benchmark
 import benchmarks.server.run as server_benchmark
 import benchmarks.skip.run as skip_benchmark
 import benchmarks.tpch.run as tpch_benchmark
@@ -64,6 +65,12 @@ app = typer.Typer(
 def skip(output: Output = RESULTS, as_json: AsJson = False) -> None:
     """Decision time, planning overhead and indexing time."""
     _show(lambda _: skip_benchmark.run(output), as_json)
+
+
+@app.command()
+def replicas(output: Output = RESULTS, as_json: AsJson = False) -> None:
+    """What replicas add to planning."""
+    _show(lambda _: replicas_benchmark.run(output), as_json)
 
 
 @app.command()

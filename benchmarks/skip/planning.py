@@ -31,7 +31,7 @@ from skipstone.pruning.blocks import BlockSet, Statistics
 from skipstone.spark import SparkSession
 from skipstone.spark.engine.engine import Engine
 
-__all__ = ["PlanningTimes", "make_delta", "make_files", "measure", "register"]
+__all__ = ["PlanningTimes", "drawn_blocks", "make_delta", "make_files", "measure", "register"]
 
 FILES = 10_000
 _ROWS = pa.table({
@@ -96,19 +96,20 @@ def register(spark: SparkSession, folder: Path, seed: int = 0) -> None:
     settings = opened.engine.reader_settings()
     # No old timestamps are read here, so the zone does not matter (see spark/engine/reader_settings.py).
     settings.pop("user.timezone", None)
-    segment = Segment(opened.files, _drawn(opened.files, seed), settings, "2000-01-01T00:00:00+00:00")
+    segment = Segment(opened.files, drawn_blocks(opened.files, seed), settings, "2000-01-01T00:00:00+00:00")
     publish(opened.store, segment, replace=True)
     opened.refresh()
 
 
-def _drawn(files: Files, seed: int) -> BlockSet:
+def drawn_blocks(files: Files, seed: int, spread: int = 10_000) -> BlockSet:
+    """Statistics from a seed; each file has ids that are up to ``spread`` of a million apart."""
     rng = np.random.default_rng(seed)
     count = len(files)
     ids, days, names = (rng.integers(*ends, count) for ends in ((0, 10**6), (8_000, 10_500), (0, 5_000)))
     amounts = rng.normal(size=count)
     text = np.array([f"name-{number:05d}" for number in range(8_000)], dtype=object)
     statistics: dict[Expr, Statistics] = dict((
-        statistics_of("id", LONG, pa.array(ids), pa.array(ids + 10_000)),
+        statistics_of("id", LONG, pa.array(ids), pa.array(ids + spread)),
         statistics_of("day", DATE, pa.array(days), pa.array(days + 100)),
         statistics_of("name", STRING, pa.array(text[names]), pa.array(text[names + 2_000])),
         statistics_of("amount", DOUBLE, pa.array(amounts), pa.array(amounts + 1)),

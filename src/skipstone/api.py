@@ -310,10 +310,17 @@ class Table:
         return self.perform(Refresh(replica), progress, cancel)
 
     def drop(
-        self, replica: str, progress: Progress | None = None, cancel: Cancel | None = None
+        self,
+        replica: str,
+        now: bool = False,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
     ) -> DropReport:
-        """Delete a replica; the table itself is not touched."""
-        return self.perform(Drop(replica), progress, cancel)
+        """Delete a replica; the table itself is not touched.
+
+        Its files are deleted a day later, or ``now``: then queries that are reading it fail.
+        """
+        return self.perform(Drop(replica, now), progress, cancel)
 
     def repair(
         self, check: bool = False, progress: Progress | None = None, cancel: Cancel | None = None

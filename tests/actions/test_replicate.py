@@ -62,10 +62,34 @@ def test_a_replica_can_be_of_any_layout_and_life_goes_on(
     assert table.refresh().partitions_made == 0, "nothing is left to do"
     assert same_on_and_off(table, COLUMNS["k"])
     dropped = table.drop(made.replica)
-    assert dropped.partitions == 2
+    assert (dropped.partitions, dropped.deleted) == (2, False)
     assert table.replicas().replicas == ()
-    assert not list(Path(table.source).glob("_skipstone/replicas/*/*"))
     assert same_on_and_off(table, COLUMNS["k"])
+    assert "to be deleted in a day" in str(dropped)
+
+
+def test_a_replica_of_a_table_that_loses_all_rows_stays_and_holds_later_ones(
+    shipments: Callable[..., skipstone.Table],
+) -> None:
+    table = shipments(rows=400)
+    rows = table.spark.sql("SELECT * FROM shipments").collect()
+    replica = table.replicate(layout="hyper", block_rows=100).replica
+    table.spark.sql("DELETE FROM shipments")
+    emptied = table.refresh()
+    assert (emptied.partitions_made, emptied.partitions_retired) == (0, 1)
+    (status,) = table.replicas().replicas
+    assert (status.id, status.partitions, status.bytes) == (replica, 0, 0)
+    assert table.refresh().partitions_made == 0
+    assert replica in str(table.status())
+    schema = table.frame().schema
+    table.spark.createDataFrame(rows, schema).write.format("delta").mode("append").save(table.source)
+    assert table.refresh(replica).rows == 400
+    (status,) = table.replicas().replicas
+    assert (status.partitions_valid, status.rows, status.layout) == (1, 400, "hyper")
+    assert same_on_and_off(table, COLUMNS["k"])
+    dropped = table.drop(replica, now=True)
+    assert dropped.deleted
+    assert not list(Path(table.source).glob("_skipstone/replicas/*"))
 
 
 def test_a_replica_whose_record_is_damaged_is_reported_and_can_be_dropped(
@@ -80,7 +104,7 @@ def test_a_replica_whose_record_is_damaged_is_reported_and_can_be_dropped(
     assert same_on_and_off(table, COLUMNS["k"])
     (problem,) = table.replicas().problems
     assert "its bytes do not fit its name" in problem
-    assert table.drop(replica).replica == replica
+    assert table.drop(replica, now=True).replica == replica
     assert table.replicas().problems == ()
     assert not list(folder.glob("*/*"))
 

@@ -198,8 +198,8 @@ def test_a_partition_that_cannot_be_read_is_not_read_though_the_base_is_missing(
 
 
 def test_the_state_is_read_from_the_shims_json() -> None:
-    found = {"valid": [0, 2], "missing": [1], "base_missing": [2]}
-    assert CopyState.read(found) == CopyState((0, 2), (1,), (2,))
+    found = {"valid": [0, 2], "missing": [1], "base_missing": [2], "lost": [5]}
+    assert CopyState.read(found) == CopyState((0, 2), (1,), (2,), (5,))
 
 
 @st.composite
@@ -271,3 +271,34 @@ def test_partitions_are_taken_in_the_same_order_each_time() -> None:
     found = [verdicts(choose(parts)) for _ in range(3)]
     assert all(one == other for one, other in pairwise(found))
     assert found[0] == ["CHEAPER", *["COVERED"] * 4]
+
+
+def test_missing_base_files_are_covered_by_another_choice_than_the_best_first() -> None:
+    """The one that gains most covers two of three missing files; the other two together cover all."""
+    parts = [
+        part("r.1", files("a", "b", size=10 * MB), [MB]),
+        part("s.1", files("a", size=10 * MB), [3 * MB]),
+        part("s.2", files("b", "c", size=10 * MB), [6 * MB]),
+    ]
+    replicas = replicas_of(parts)
+    lost = tuple(range(len(replicas.covered)))
+    state = CopyState((0, 1, 2), (), (0, 1, 2), lost)
+    found = choose_copies(replicas, state, SCHEMA, SETTINGS, skips(replicas))
+    assert verdicts(found) == ["COVERED", "BASE_MISSING", "BASE_MISSING"]
+    only_a = CopyState((0, 1, 2), (), (0, 1), (0, 2))
+    found = choose_copies(replicas, only_a, SCHEMA, SETTINGS, skips(replicas))
+    assert verdicts(found) == ["BASE_MISSING", "COVERED", "COVERED"], "the cheaper of two that cover it"
+
+
+def test_damaged_base_files_are_covered_too() -> None:
+    base = files("a", "b", "c", size=10 * MB)
+    parts = [
+        part("r.1", base.some(np.array([0, 1])), [MB]),
+        part("s.1", base.some(np.array([0])), [3 * MB]),
+        part("s.2", base.some(np.array([1, 2])), [6 * MB]),
+    ]
+    replicas = replicas_of(parts, base)
+    assert replicas.damaged.all()
+    state = CopyState((0, 1, 2), (), (0, 1, 2))
+    found = choose_copies(replicas, state, SCHEMA, SETTINGS, skips(replicas))
+    assert verdicts(found) == ["COVERED", "BASE_MISSING", "BASE_MISSING"]

@@ -20,9 +20,11 @@ from skipstone.catalog.replica_store import (
     REPLICAS,
     delete_partition,
     delete_replica,
+    forget_empty,
     load_replicas,
     partition_folder,
     replica_stamp,
+    save_empty,
     save_partition,
     sweep_partitions,
 )
@@ -279,9 +281,47 @@ def test_a_retired_partition_counts_no_more_and_its_files_stay() -> None:
 
 def test_a_deleted_replica_leaves_no_files_and_others_alone() -> None:
     store = saved(part("r.1", files("a")), part("r.2", files("b")), part("r1.2", files("c")))
-    delete_replica(store, "r")
+    save_empty(store, "r", "2026")
+    delete_replica(store, "r", now=True)
     assert [each.name for each in load_replicas(store, "t").parts] == ["r1.2"]
     assert not [path for path in store.files if path.startswith((f"{REPLICAS}/r/", f"{REPLICAS}/r."))]
+    assert len(replica_stamp(store)) == 1
+
+
+def test_the_files_of_a_deleted_replica_stay_for_a_day() -> None:
+    store = saved(part("r.1", files("a")), part("r.2", files("b")), part("r1.2", files("c")))
+    save_empty(store, "r", "2026")
+    before = {path for path in store.files if path.startswith(f"{REPLICAS}/r/")}
+    delete_replica(store, "r")
+    assert load_replicas(store, "t").ids() == ("r1",)
+    sweep_partitions(store)
+    assert before < {*store.files}
+    retired = {f"{partition_folder('r', number)}/retired" for number in ("1", "2")}
+    assert retired == {path for path in store.files if path.startswith(f"{REPLICAS}/r/")} - before
+    store.ages = {partition_folder("r", number): 25 * 3_600_000 for number in ("1", "2")}
+    sweep_partitions(store)
+    assert store.names(f"{REPLICAS}/r") == []
+
+
+def test_a_replica_without_partitions_counts() -> None:
+    store = saved(part("r.1", files("a")))
+    save_empty(store, "s", "2025-01-01")
+    found = load_replicas(store, "t")
+    assert found.ids() == ("s", "r"), "oldest first"
+    assert (len(found), found.created("s"), found.problems) == (1, "2025-01-01", ())
+    assert load_replicas(store, "t", found).ids() == ("s", "r")
+    forget_empty(store, "s")
+    assert load_replicas(store, "t").ids() == ("r",)
+    save_empty(store, "r", "2025-01-01")
+    assert load_replicas(store, "t").ids() == ("r",), "both records may be there for a moment"
+
+
+def test_a_damaged_record_of_a_replica_without_partitions_is_told() -> None:
+    store = MemoryStore()
+    store.write(f"{REPLICAS}/empty-s-{'0' * 12}.json", b"{}")
+    found = load_replicas(store, "t")
+    assert found.ids() == ()
+    assert "its bytes do not fit its name" in found.problems[0]
 
 
 def test_only_folders_without_a_record_that_are_a_day_old_are_swept() -> None:

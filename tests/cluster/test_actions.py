@@ -13,9 +13,10 @@ from tests.parcels import EAGER, ROWS, new_table, rows_of, tasks_done
 
 import skipstone
 from skipstone.spark.engine.row_hash import hash_of
-from skipstone.workload.queries import Workload
+from skipstone.workload.queries import Query, Workload
 
 BLOCK_ROWS = 2_500
+PRICES = (100, 400, 900, 1_600, 2_500)
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +93,29 @@ def test_replay_gives_the_same_results_from_fewer_files(
     assert all(query.same_result for query in report.queries)
     assert all(query.files_read > 0 for query in report.queries)
     assert sum(q.files_read for q in report.queries) < sum(q.files_total for q in report.queries)
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+def test_replicas_are_made_and_read_there(
+    spark: SparkSession, parcels: skipstone.Table, adaptive: str
+) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    if not parcels.replicas().replicas:
+        by_price = Workload(tuple(Query(f"SELECT id FROM parcels WHERE price < {most}") for most in PRICES))
+        with on_executors(spark):
+            made = parcels.replicate(by_price, "qdtree", block_rows=BLOCK_ROWS)
+        assert made.rows == parcels.frame().count()
+    queries = (
+        "SELECT count(*), sum(id), max(mode) FROM parcels WHERE price < 200",
+        "SELECT a.id, b.k FROM parcels a JOIN parcels b ON a.id = b.id + 1 WHERE a.price < 9 AND b.price < 9",
+        "SELECT id FROM parcels WHERE price < 99 AND k IN (SELECT k FROM parcels WHERE price > 3700)",
+    )
+    for query in queries:
+        with on_executors(spark):
+            found = sorted(map(repr, spark.sql(query).collect()))
+        assert any("_skipstone" in path for path in spark.sql(query).inputFiles()), query
+        spark.conf.set("spark.skipstone.enabled", "false")
+        assert sorted(map(repr, spark.sql(query).collect())) == found
+        assert len(found) > 0
+        spark.conf.set("spark.skipstone.enabled", "true")

@@ -140,6 +140,17 @@ def test_a_frame_that_was_planned_before_a_refresh_still_answers(
     assert_same(spark, low(replicated))
 
 
+def test_a_frame_that_was_planned_before_a_drop_still_answers(
+    spark: SparkSession, replicated: skipstone.Table
+) -> None:
+    frame = spark.sql(low(replicated))
+    assert any("_skipstone" in path for path in frame.inputFiles())
+    dropped = replicated.drop(replicated.replicas().replicas[0].id)
+    assert "to be deleted in a day" in str(dropped)
+    assert sorted(map(repr, frame.collect())) == assert_same(spark, low(replicated))
+    assert replica_files(spark, low(replicated)) == 0
+
+
 def add_file(path: Path, name: str, rows: pa.Table) -> None:
     """Add a file as other writers do: Delta's own writes none without rows."""
     pq.write_table(rows, path / name)

@@ -98,3 +98,13 @@ def test_numbers_that_nobody_wrote_are_no_answer(numbers: dict[str, Any]) -> Non
 def test_a_decision_of_an_earlier_version_without_figures_is_no_answer() -> None:
     bare = replace(decided(), numbers=dict(TERMS))
     assert holds(bare) is None
+
+
+def test_while_new_data_is_awaited_a_negative_decision_about_replicas_holds() -> None:
+    last = decided("WAITING", replicas={"code": "NOT_WORTH"})
+    waiting = replace(POLICY, new_blocks=1e9)
+    terms = {**TERMS, "policy": waiting.to_dict()}
+    last = replace(last, numbers={**last.numbers, **terms})
+    assert holds(last, now=state(policy=waiting), terms=terms) is last
+    eager = replace(POLICY, new_blocks=1e-3)
+    assert holds(last, now=state(policy=eager), terms=terms) is None, "new data has gathered"

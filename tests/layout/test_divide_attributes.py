@@ -10,6 +10,9 @@ from skipstone.errors import SkipstoneError
 from skipstone.layout.attributes import attributes
 from skipstone.layout.divide_attributes import divide_attributes, following
 from skipstone.layout.table_view import TableView
+from skipstone.layout.workload_view import workload_view
+from skipstone.predicate.expr import And, Comparison, Literal
+from skipstone.predicate.types import LONG
 
 ROWS = 8_000
 
@@ -33,8 +36,15 @@ def orders() -> TableView:
     return view_of({column(name): values for name, values in columns.items()}, 100)
 
 
-def names(view: TableView, trees: int) -> list[set[str]]:
-    return [{expr.path[0] for expr in share} for share in divide_attributes(view, trees)]  # type: ignore[union-attr]
+def names(view: TableView, trees: int, *asked: tuple[float, tuple[str, ...]]) -> list[set[str]]:
+    """The names of each tree's columns; queries compare some with a constant, each so often."""
+    filters = [
+        And(tuple(Comparison("<", column(name), Literal(5, LONG)) for name in (*compared, compared[0])))
+        for _, compared in asked
+    ]
+    queries = workload_view(filters, [weight for weight, _ in asked]) if asked else None
+    found = divide_attributes(view, trees, queries)
+    return [{expr.path[0] for expr in share} for share in found]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("trees", [1, 2, 3, 4])
@@ -76,3 +86,17 @@ def test_rows_of_one_value_do_not_follow_the_order_in_which_they_were_sampled() 
     view = view_of({column("id"): np.arange(4_000), column("flag"): np.arange(4_000) % 2}, 4)
     found, _ = attributes(view.sample.columns, list(view.sample.columns))
     assert following(found).max() == 0.0
+
+
+def test_columns_that_are_compared_together_are_in_one_tree() -> None:
+    shares = names(orders(), 3, (9.0, ("a", "d")), (1.0, ("a", "b")), (5.0, ("c",)), (8.0, ("b",)))
+    assert any(share >= {"a", "d"} for share in shares)
+    assert not any(share >= {"a", "b"} for share in shares), "mostly b is compared alone"
+    assert any(share >= {"ordered", "shipped", "received"} for share in shares)
+
+
+def test_columns_that_are_asked_for_most_are_in_different_trees() -> None:
+    alone = [(50.0, (name,)) for name in ("a", "b", "c")]
+    shares = names(orders(), 3, *alone, (1.0, ("ordered",)))
+    assert sorted(len(share & {"a", "b", "c"}) for share in shares) == [1, 1, 1]
+    assert sum(map(len, shares)) == 9, "what nobody asks for is in some tree too"

@@ -20,7 +20,7 @@ from skipstone.layout.contract import Design
 from skipstone.layout.options import SAMPLE_ROWS, LayoutOptions
 from skipstone.workload.analysis import Analysis, analyze
 
-__all__ = ["act_on_estimate"]
+__all__ = ["act_on_estimate", "analysis_of", "fit_well"]
 
 _SHARES = {"mining": 1, "fitting": 2, "rewriting": 8}
 _MOST_MINED = 256
@@ -36,11 +36,11 @@ def act_on_estimate(context: Context, estimate: Estimate, numbers: JsonObject) -
     chosen, started = estimate.rewrite, context.clock()
     steps = context.steps(len(chosen.prepared.file_indices), _SHARES)
     steps.begin("mining", "mining features")
-    analysis = _analysis(chosen)
+    analysis = analysis_of(chosen)
     analysed = context.clock()
     try:
         fitting = context.reporting_to(steps.step("fitting"))
-        prepared, fitted = _fit_well(fitting, chosen, analysis)
+        prepared, fitted = fit_well(fitting, chosen, analysis)
         work = RewriteWork(prepared, chosen.layout, fitted, chosen.costs.sizes, analysed)
         done = rewrite_table(context.reporting_to(steps.step("rewriting")), work)
     except SkipstoneError as problem:
@@ -71,7 +71,7 @@ def _figures(
     }
 
 
-def _analysis(chosen: ChosenRewrite) -> Analysis:
+def analysis_of(chosen: ChosenRewrite) -> Analysis:
     """The features of a larger part of the log, as many and as frequent as the estimate found best."""
     rough, entries = chosen.prepared.analysis, chosen.usable.entries
     if len(entries) == len(chosen.prepared.entries):
@@ -80,7 +80,7 @@ def _analysis(chosen: ChosenRewrite) -> Analysis:
     return analyze(mined, threshold=rough.threshold, num_features=rough.num_features)
 
 
-def _fit_well(context: Context, chosen: ChosenRewrite, analysis: Analysis) -> tuple[Prepared, Design]:
+def fit_well(context: Context, chosen: ChosenRewrite, analysis: Analysis) -> tuple[Prepared, Design]:
     """The chosen layout, fitted for the whole log on more rows than its estimate was made from."""
     rough = chosen.prepared
     block_rows = rough.view.block_rows

@@ -6,6 +6,9 @@ the part with the largest gain first (:mod:`~skipstone.estimate.drifted_files`).
 all, for the queries of now; while these are those that the newest layout was made for, new data gets its kind
 again.
 
+With a budget for replicas, a round in which nothing is rewritten looks at these
+(:mod:`~skipstone.actions.auto_replicas`).
+
 Several optimisers may work at once. Delta lets the first commit win; the other notices, writes down that it
 lost and leaves the table to the winner.
 """
@@ -17,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from skipstone.actions.act_on_estimate import act_on_estimate
+from skipstone.actions.auto_replicas import act_on_replicas, consider_replicas
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import load_model
 from skipstone.actions.estimate_files import Estimate, EstimateRequest, estimate_files
@@ -41,7 +45,7 @@ from skipstone.workload.logged_scans import filters_of
 __all__ = ["Auto"]
 
 LOG = logging.getLogger("skipstone")
-_SHARES = {"log": 0.5, "new data": 2.0, "old data": 2.0, "acting": 10.0}
+_SHARES = {"log": 0.5, "new data": 2.0, "old data": 2.0, "replicas": 2.0, "acting": 10.0}
 _INDEXING = {"indexing": 5.0}
 """The share that each step has in the work, about."""
 
@@ -94,12 +98,18 @@ class Auto:
         verdict = estimate.verdict
         figures = {} if verdict.figures is None else verdict.figures.to_dict()
         numbers = {**state.figures.to_dict(), **figures, **terms}
+        code, sentence, copies = verdict.code.value, verdict.sentence, None
+        if estimate.rewrite is None and state.scans and policy.replica_budget is not None:
+            copies = consider_replicas(context.reporting_to(steps.step("replicas")), state, model)
+            numbers["replicas"] = copies.to_dict()
+            code, sentence = copies.combined(code, sentence)
+        acting = context.reporting_to(steps.step("acting")) if self.act else context
         if self.act and estimate.rewrite is not None:
-            acting = context.reporting_to(steps.step("acting"))
             decision = act_on_estimate(acting, estimate, numbers)
+        elif self.act and copies is not None and copies.verdict.code.acts:
+            decision = act_on_replicas(acting, state, copies, numbers)
         else:
-            time = context.clock().isoformat()
-            decision = Decision(time, False, verdict.code.value, verdict.sentence, numbers)
+            decision = Decision(context.clock().isoformat(), False, code, sentence, numbers)
         return _written_down(context, decision) if self.act else decision
 
 
@@ -111,7 +121,7 @@ def _written_down(context: Context, decision: Decision) -> Decision:
             raise
         # Whoever sees it fail would take the table for untouched.
         root = context.snapshot.root
-        LOG.warning("%s was rewritten, but the decision could not be written down: %s", root, problem)
+        LOG.warning("%s was changed, but the decision could not be written down: %s", root, problem)
         return decision
 
 

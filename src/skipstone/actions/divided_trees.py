@@ -1,7 +1,7 @@
 """Several hyper-partitioning trees for one table: the attributes are divided among the base and its replicas.
 
 "Robust Data Partitioning for Ad-hoc Query Processing" (Nguyen, MIT 2015), section 5.2.3: with fewer
-attributes in each tree, each of them gets more cuts in its own.
+attributes in each tree, each of them gets more cuts in its own. With queries they are divided by these.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def divided_trees(chosen: LayoutChoice, trees: int) -> list[LayoutChoice]:
     options = layout_options(HYPER.name, prepared.options)
     return [
         replace(chosen, design=HYPER.fit(prepared.view, None, replace(options, columns=columns)))
-        for columns in divide_attributes(prepared.view, trees)
+        for columns in divide_attributes(prepared.view, trees, prepared.workload.queries)
     ]
 
 

@@ -1,4 +1,8 @@
-"""``drop``: delete a replica; the table itself is not touched."""
+"""``drop``: delete a replica; the table itself is not touched.
+
+A query that was planned before may still read its files, so they are deleted a day later, by whatever is done
+with the table's replicas then, unless it is to be now.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import ClassVar
 
 from skipstone.actions.context import Context
 from skipstone.actions.refresh import known_replica
-from skipstone.catalog.replica_store import delete_replica
+from skipstone.catalog.replica_store import delete_replica, sweep_partitions
 from skipstone.view import View, Viewed, count, megabytes
 
 __all__ = ["Drop", "DropReport"]
@@ -22,12 +26,14 @@ class DropReport(Viewed):
     partitions: int
     files: int
     bytes: int
+    deleted: bool = False
 
     def view(self) -> View:
         """One sentence."""
+        when = "deleted" if self.deleted else "to be deleted in a day"
         return View(
             f"Dropped replica {self.replica} of {self.root}: "
-            f"{count(self.files, 'file')}, {megabytes(self.bytes)}."
+            f"{count(self.files, 'file')}, {megabytes(self.bytes)}, {when}."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -37,11 +43,15 @@ class DropReport(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Delete a replica and its files; queries read the table or other replicas from then on."""
+    """Delete a replica; queries read the table or other replicas from then on.
+
+    Its files are deleted a day later, or ``now``: then queries that are reading it fail.
+    """
 
     name: ClassVar[str] = "drop"
 
     replica: str
+    now: bool = False
 
     def validate(self, context: Context) -> None:
         """Refuse a replica that there is not; one whose records cannot be read can still be deleted."""
@@ -50,10 +60,11 @@ class Drop:
             known_replica(replicas, self.replica, context.snapshot.root)
 
     def run(self, context: Context) -> DropReport:
-        """Let its partitions count no longer, and then delete their files."""
+        """Let its partitions count no longer, and delete what may be deleted."""
         mine = [part for part in context.table.stored_replicas().parts if part.replica == self.replica]
         context.report("dropping the replica", 0, len(mine))
-        delete_replica(context.store, self.replica)
+        delete_replica(context.store, self.replica, self.now)
+        sweep_partitions(context.store)
         context.table.refresh()
         context.report("dropping the replica", len(mine), len(mine))
         return DropReport(
@@ -62,4 +73,5 @@ class Drop:
             partitions=len(mine),
             files=sum(len(part.files) for part in mine),
             bytes=sum(part.files.bytes for part in mine),
+            deleted=self.now,
         )

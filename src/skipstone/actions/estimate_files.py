@@ -13,7 +13,8 @@ from skipstone.actions.gather_costs import gather_costs
 from skipstone.actions.prepare import FitRequest, prepare
 from skipstone.actions.usable import with_usable
 from skipstone.errors import SkipstoneError
-from skipstone.estimate.advice import advise
+from skipstone.estimate.advice import Advice, advise
+from skipstone.estimate.copy_costs import CopyCosts
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.cost_inputs import CostInputs, current_layout
 from skipstone.estimate.estimate_rewrite import (
@@ -49,6 +50,7 @@ class EstimateRequest:
     """Which files to estimate a rewrite of, for which queries; ``data`` is ``new`` or ``old``.
 
     ``own`` are options of single layouts; ``block_rows`` is chosen by the size of the files if it is None.
+    With ``copies``, what queries read of the copies that there are, it is a further copy that is estimated.
     """
 
     file_indices: Counts
@@ -58,6 +60,7 @@ class EstimateRequest:
     model: CostModel
     block_rows: int | None = None
     own: Mapping[str, str] = field(default_factory=dict)
+    copies: CopyCosts | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +75,7 @@ class ChosenRewrite:
     usable: Usable
     costs: CostInputs
     own: Mapping[str, str]
+    advice: Advice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +101,7 @@ def estimate_files(context: Context, request: EstimateRequest) -> Estimate:
 def _estimate(context: Context, request: EstimateRequest) -> Estimate:
     policy, size = request.policy, context.snapshot.bytes_of(request.file_indices)
     costs = gather_costs(context.table, request.file_indices, request.model, request.entries)
+    costs = replace(costs, beside=request.copies is not None)
     group = FileGroup(len(request.file_indices), size, request.data)
     figures = first_figures(group, request.entries, policy, costs)
     if (verdict := before_sampling(figures)) is not None:
@@ -107,6 +112,8 @@ def _estimate(context: Context, request: EstimateRequest) -> Estimate:
             return Estimate(sampled)
         prepared, usable = sampled
         current = current_layout(prepared, costs)
+        if request.copies is not None:
+            current = request.copies.scanned(prepared.asked.view.filters, current)
         figures = replace(figures, unusable=usable.unusable).with_sample(
             sample_figures(prepared, current, costs)
         )
@@ -119,7 +126,7 @@ def _estimate(context: Context, request: EstimateRequest) -> Estimate:
     if not verdict.pays or verdict.figures is None or verdict.figures.best is None:
         return Estimate(verdict)
     layout = verdict.figures.best.layout
-    return Estimate(verdict, ChosenRewrite(layout, prepared, usable, costs, request.own))
+    return Estimate(verdict, ChosenRewrite(layout, prepared, usable, costs, request.own, advice))
 
 
 def _sampled(
@@ -138,9 +145,12 @@ def _sampled(
     def rough(usable: Usable) -> tuple[Prepared, Usable]:
         nonlocal unusable
         unusable = usable.unusable
+        asked = usable.entries
+        if request.copies is not None:
+            usable = replace(usable, entries=request.copies.badly_served(asked))
         fitted_for = representatives(usable.entries, _MOST_FITTED_FOR)
         # A layout made for few queries serves these better than it serves the others.
-        judges = None if fitted_for == usable.entries else representatives(usable.entries, _MOST_JUDGES, 0.0)
+        judges = None if fitted_for == asked else representatives(asked, _MOST_JUDGES, 0.0)
         wanted = FitRequest(
             request.file_indices,
             fitted_for,

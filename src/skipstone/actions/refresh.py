@@ -2,7 +2,7 @@
 
 Base files that no valid horizontal partition covers are copied, by the replica's layout, into new ones.
 Partitions that are not valid any more count no longer, and their files are deleted a day later: a query that
-was planned before may still read them.
+was planned before may still read them. A replica of a table that has no rows has no partition.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from skipstone.actions.make_partitions import (
 from skipstone.actions.replicas import covered_files, valid_partitions
 from skipstone.actions.replicate import check_replicable
 from skipstone.catalog.layout_records import LayoutRecord, load_layout
-from skipstone.catalog.replica_store import delete_partition, sweep_partitions
+from skipstone.catalog.replica_store import delete_partition, forget_empty, save_empty, sweep_partitions
 from skipstone.catalog.replicas import HorizontalPartition, Replicas
 from skipstone.errors import SkipstoneError
 from skipstone.json_types import json_number
@@ -76,7 +76,7 @@ class Refresh:
         replicas = context.table.stored_replicas()
         if self.replica is not None:
             known_replica(replicas, self.replica, context.snapshot.root)
-        elif not len(replicas):
+        elif not replicas.ids():
             raise SkipstoneError(f"{context.snapshot.root} has no replicas; make one (skipstone replicate).")
 
     def run(self, context: Context) -> RefreshReport:
@@ -94,8 +94,17 @@ def refresh_replicas(context: Context, wanted: Sequence[str]) -> RefreshReport:
     with context.steps(max(len(wanted), 1), dict.fromkeys(wanted, 1.0)) as steps:
         for replica in wanted:
             step = context.reporting_to(steps.step(replica))
-            made += _made(step, replicas, replica)
-            retired += _retired(context, replicas, replica)
+            new = _made(step, replicas, replica)
+            gone = _not_valid(context, replicas, replica)
+            left = sum(part.replica == replica for part in replicas.parts) - len(gone)
+            if new:
+                forget_empty(context.store, replica)
+            elif not left and replica in replicas.ids():
+                save_empty(context.store, replica, replicas.created(replica))
+            for part in gone:
+                delete_partition(context.store, part.name)
+            made += new
+            retired += len(gone)
         context.table.refresh()
         sweep_partitions(context.store)
     return RefreshReport(
@@ -155,14 +164,11 @@ def layout_of_replica(context: Context, replica: str) -> LayoutRecord:
     return record
 
 
-def _retired(context: Context, replicas: Replicas, replica: str) -> int:
-    """Partitions whose base files are no part of the newest snapshot count no longer."""
+def _not_valid(context: Context, replicas: Replicas, replica: str) -> list[HorizontalPartition]:
+    """The partitions whose base files are no part of the newest snapshot."""
     valid = valid_partitions(replicas, context.snapshot)
-    gone = [
+    return [
         part
         for part, holds in zip(replicas.parts, valid, strict=True)
         if part.replica == replica and not holds
     ]
-    for part in gone:
-        delete_partition(context.store, part.name)
-    return len(gone)

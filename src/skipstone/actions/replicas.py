@@ -163,7 +163,7 @@ def _status(context: Context, replicas: Replicas, replica: str, valid: Flags) ->
     return ReplicaStatus(
         id=replica,
         layout=_layout_of(context, replica),
-        created=min(part.created for part in parts),
+        created=replicas.created(replica),
         partitions=len(parts),
         partitions_valid=int((mine & valid).sum()),
         files=sum(len(part.files) for part in parts),

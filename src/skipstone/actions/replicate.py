@@ -11,6 +11,7 @@ from skipstone.actions.context import Context
 from skipstone.actions.lay_out import RewriteWork, layout_record, plan_of
 from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.make_partitions import (
+    AUTOMATIC,
     MOST_ROWS,
     PARTITION_ROWS,
     divided,
@@ -20,6 +21,7 @@ from skipstone.actions.make_partitions import (
 from skipstone.actions.prepare import FitRequest
 from skipstone.arguments import checked
 from skipstone.catalog.layout_records import save_layout
+from skipstone.catalog.replica_store import save_empty, sweep_partitions
 from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
@@ -130,9 +132,12 @@ class Replicate:
 
 
 def make_replica(
-    context: Context, chosen: LayoutChoice, part_rows: float, block_rows: int
+    context: Context, chosen: LayoutChoice, part_rows: float, block_rows: int, automatic: bool = False
 ) -> ReplicateReport:
-    """Copy all rows by the chosen design, in horizontal partitions of about so many rows."""
+    """Copy all rows by the chosen design, in horizontal partitions of about so many rows.
+
+    ``automatic`` marks a replica that nobody asked for, and that may therefore be dropped again.
+    """
     assert chosen.design is not None
     started, table = context.clock(), context.table
     work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
@@ -140,6 +145,8 @@ def make_replica(
     plan = plan_of(table, work, replica, started.isoformat())
     record = layout_record(work, plan, context.snapshot.version)
     parameters = {**record.parameters, PARTITION_ROWS: part_rows}
+    if automatic:
+        parameters[AUTOMATIC] = True
     save_layout(table.store, replace(record, block_rows=block_rows, parameters=parameters))
     groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
     made: list[HorizontalPartition] = []
@@ -149,7 +156,10 @@ def make_replica(
         part = whole_partition(plan.of(group), total * share, block_rows)
         new = make_partition(context, part, steps.step(str(number)))
         made += [] if new is None else [new]
+    if not made:
+        save_empty(table.store, replica, started.isoformat())
     table.refresh()
+    sweep_partitions(table.store)
     return replace(
         _report(chosen, chosen.design.note),
         replica=replica,

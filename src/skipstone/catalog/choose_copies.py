@@ -5,8 +5,10 @@ costs as much as to read half a megabyte more. The base is read unless a replica
 so that figures which are about the same do not send similar queries to different copies. Base files that are
 missing cannot be read at any price.
 
-Partitions that cover a common base file exclude each other. The one that saves most is taken first, and then
-each that is still possible. Where all replicas have the same partitions, that is the cheapest choice.
+Partitions that cover a common base file exclude each other. Those for missing base files are chosen first, so
+that as few of these as possible stay lost (:mod:`~skipstone.catalog.cover_lost`). Of the others, the one that
+saves most is taken first, and then each that is still possible. Where all replicas have the same partitions,
+that is the cheapest choice.
 Cost: linear in the files of the replicas.
 """
 
@@ -19,6 +21,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.catalog.cover_lost import cover_lost
 from skipstone.catalog.replicas import Flags, Replicas, holds_columns
 from skipstone.pruning.blocks import Counts
 
@@ -48,17 +51,19 @@ class Verdict(Enum):
 class CopyState:
     """The partitions whose base files are in the scanned snapshot, as the JVM found them, by number.
 
-    ``missing`` lack files of their own. Of ``base_missing``, base files are not there any more.
+    ``missing`` lack files of their own. Of ``base_missing``, base files are not there any more; ``lost`` are
+    these files, by their number among all that the replicas cover.
     """
 
     valid: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
     base_missing: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
 
     @classmethod
     def read(cls, found: Mapping[str, Sequence[int]]) -> CopyState:
         """Read the JVM's JSON."""
-        return cls(*(tuple(found[name]) for name in ("valid", "missing", "base_missing")))
+        return cls(*(tuple(found[name]) for name in ("valid", "missing", "base_missing", "lost")))
 
 
 NO_COPIES = CopyState()
@@ -102,10 +107,10 @@ def choose_copies(
     own = own_bytes + FILE_BYTES * own_files.astype(np.float64)
     lost = np.zeros(count, np.bool_)
     lost[list((state or NO_COPIES).base_missing)] = True
-    base[lost] = np.inf
     usable = np.array([verdict is None for verdict in verdicts], np.bool_)
     wanted = usable & (lost | (own < _MARGIN * base))
-    chosen = _compatible(replicas, wanted, base - own)
+    gone = _lost_files(replicas, state or NO_COPIES, usable & lost)
+    chosen = _compatible(replicas, wanted, base - own, gone)
     final = tuple(
         verdict or _judged(bool(chosen[part]), bool(wanted[part]), bool(lost[part]))
         for part, verdict in enumerate(verdicts)
@@ -146,16 +151,45 @@ def _sums(parts: Counts, read: Flags, sizes: Counts, count: int) -> tuple[Counts
     return bytes_, np.bincount(chosen, minlength=count).astype(np.int64)
 
 
-def _compatible(replicas: Replicas, wanted: Flags, gain: Costs) -> Flags:
-    """Of the wanted partitions those that cover no common file, greatest gain first."""
+def _lost_files(replicas: Replicas, state: CopyState, lost: Flags) -> Flags:
+    """The covered files that are missing or damaged, of partitions that can be read in their place."""
+    found = replicas.damaged_files.copy()
+    found[list(state.lost)] = True
+    found &= lost[replicas.covered_by]
+    # Of which files nobody says which are gone, all have to be covered.
+    told = np.zeros(len(replicas), np.bool_)
+    told[replicas.covered_by[found]] = True
+    return np.asarray(found | (lost & ~told)[replicas.covered_by], np.bool_)
+
+
+def _compatible(replicas: Replicas, wanted: Flags, gain: Costs, gone: Flags) -> Flags:
+    """Of the wanted partitions those that cover no common file: first for what is gone, then by gain."""
     chosen = np.zeros(len(replicas), np.bool_)
     numbers = np.flatnonzero(wanted)
     if not len(numbers):
         return chosen
     taken = np.zeros(int(replicas.covered_number.max()) + 1, np.bool_)
     starts = np.searchsorted(replicas.covered_by, np.arange(len(replicas) + 1))
-    for part in numbers[np.argsort(-gain[numbers], kind="stable")].tolist():
+    ordered = numbers[np.argsort(-gain[numbers], kind="stable")].tolist()
+    for part in (*_for_lost(replicas, ordered, gone), *ordered):
         files = replicas.covered_number[starts[part] : starts[part + 1]]
         if not taken[files].any():
             taken[files] = chosen[part] = True
     return chosen
+
+
+def _for_lost(replicas: Replicas, ordered: Sequence[int], gone: Flags) -> tuple[int, ...]:
+    """The partitions to read in place of files that are gone; those in ``ordered`` may be."""
+    if not gone.any():
+        return ()
+    place = {part: number for number, part in enumerate(ordered)}
+    covered: dict[int, set[int]] = {part: set() for part in ordered}
+    for number, by in zip(replicas.covered_number.tolist(), replicas.covered_by.tolist(), strict=True):
+        if by in covered:
+            covered[by].add(number)
+    candidates: dict[int, list[int]] = {}
+    where = zip(replicas.covered_number[gone].tolist(), replicas.covered_by[gone].tolist(), strict=True)
+    for number, by in where:
+        candidates.setdefault(number, []).append(by)
+    best_first = {number: sorted(parts, key=place.__getitem__) for number, parts in candidates.items()}
+    return cover_lost(best_first, {part: frozenset(found) for part, found in covered.items()})

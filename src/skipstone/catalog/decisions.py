@@ -25,11 +25,22 @@ _NAME = re.compile(r"[0-9TZ]+-(?:[0-9a-f]{8}|(?P<digest>[0-9a-f]{12}))\.json")
 """Earlier versions gave eight digits that say nothing."""
 
 
+_OF_REPLICAS = {
+    "REPLICA_PAYS": "replica made",
+    "REFRESH_PAYS": "replica refreshed",
+    "DROP_OVER_BUDGET": "replica dropped",
+    "DROP_UNUSED": "replica dropped",
+    "DROP_OUTBID": "replica dropped",
+}
+"""What a decision about replicas comes to, by its code."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Decision(Viewed):
     """A decision of the self-organising loop: code, sentence and all numbers behind it.
 
-    ``time`` is ISO 8601 in UTC and ``acted`` says whether the table was rewritten.
+    ``time`` is ISO 8601 in UTC and ``acted`` says whether the table was rewritten or a replica made,
+    refreshed or dropped.
     ``repeated`` is how often the same was decided before without a change.
     """
 
@@ -48,6 +59,8 @@ class Decision(Viewed):
         """What was decided, with the numbers that people look for."""
         numbers, pays, what = self.numbers, self.code == "PAYS", ""
         verb = "Rewrote" if self.acted else "Would rewrite" if pays else "Nothing to do"
+        if (of_replica := _OF_REPLICAS.get(self.code)) is not None:
+            verb = of_replica.capitalize() if self.acted else f"Would have a {of_replica}"
         if pays and {"files", "bytes", "data"} <= numbers.keys():
             size = megabytes(json_number(numbers["bytes"]))
             what = f" {count(json_int(numbers['files']), 'file')} of {numbers['data']} data ({size})"
@@ -77,7 +90,7 @@ class Decision(Viewed):
 
     def in_a_line(self) -> str:
         """As one of many."""
-        done = "rewritten" if self.acted else "left alone"
+        done = _OF_REPLICAS.get(self.code, "rewritten") if self.acted else "left alone"
         again = f" ({self.repeated + 1} times)" if self.repeated else ""
         return f"{self.time[:19].replace('T', ' ')} {done}{again}: {self.sentence} [{self.code}]"
 

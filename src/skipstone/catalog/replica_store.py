@@ -5,6 +5,10 @@ A horizontal partition has a folder of its own, ``REPLICA/PARTITION/``, with its
 ``REPLICA.PARTITION-DIGEST.json`` is written last. Without it nothing in the folder counts, so a crash leaves
 files that nobody reads and that a later refresh deletes; with it all is there. Both names hold a digest of
 the bytes, and neither file is ever changed. The layout is stored as any other, under the id of the replica.
+
+A replica that is refreshed while the table has no rows has no partition; ``empty-REPLICA-DIGEST.json`` then
+stands for it. A partition that counts no longer has a file ``retired`` in its folder, whose time says since
+when: a query that was planned before may read it for a day.
 """
 
 from __future__ import annotations
@@ -18,7 +22,13 @@ from typing import Protocol
 import numpy as np
 
 from skipstone.catalog.files import Files
-from skipstone.catalog.replicas import HorizontalPartition, Replicas, concatenated, replicas_of
+from skipstone.catalog.replicas import (
+    EmptyReplica,
+    HorizontalPartition,
+    Replicas,
+    concatenated,
+    replicas_of,
+)
 from skipstone.catalog.segment import decode, encode
 from skipstone.catalog.store import FOLDER, FileStore, digest_of
 from skipstone.errors import SkipstoneError
@@ -30,11 +40,13 @@ __all__ = [
     "delete_partition",
     "delete_replica",
     "forget_damage",
+    "forget_empty",
     "load_replicas",
     "mark_damaged",
     "move_partition",
     "partition_folder",
     "replica_stamp",
+    "save_empty",
     "save_partition",
     "sweep_partitions",
 ]
@@ -42,6 +54,8 @@ __all__ = [
 FORMAT = 1
 REPLICAS = f"{FOLDER}/replicas"
 _DAY_MILLIS = 24 * 3_600_000
+_RETIRED = "retired"
+_EMPTY = re.compile(r"empty-(?P<replica>[0-9a-z]+)-(?P<digest>[0-9a-f]{12})\.json")
 _DAMAGED = re.compile(r"damaged-[0-9a-f]{12}\.json")
 _ID = re.compile(r"[0-9a-z]+")
 _NAME = re.compile(r"(?P<replica>[0-9a-z]+)\.(?P<id>[0-9a-z]+)-(?P<digest>[0-9a-f]{12})\.json")
@@ -62,7 +76,8 @@ def partition_folder(replica: str, partition: str) -> str:
 def replica_stamp(store: FileStore) -> tuple[str, ...]:
     """A fingerprint of the replicas' state; empty when there are none."""
     names = store.names(REPLICAS)
-    return tuple(name for name in names if _NAME.fullmatch(name) or _DAMAGED.fullmatch(name))
+    kinds = (_NAME, _DAMAGED, _EMPTY)
+    return tuple(name for name in names if any(kind.fullmatch(name) for kind in kinds))
 
 
 def save_partition(store: FileStore, part: HorizontalPartition) -> None:
@@ -85,6 +100,19 @@ def save_partition(store: FileStore, part: HorizontalPartition) -> None:
     }
     data = json.dumps(record).encode()
     store.write(f"{REPLICAS}/{part.name}-{digest_of(data)}.json", data)
+
+
+def save_empty(store: FileStore, replica: str, created: str) -> None:
+    """Let a replica count that has no partition, for the table has no rows."""
+    data = json.dumps({"format": FORMAT, "replica": replica, "created": created}).encode()
+    store.write(f"{REPLICAS}/empty-{replica}-{digest_of(data)}.json", data)
+
+
+def forget_empty(store: FileStore, replica: str) -> None:
+    """The replica has partitions again."""
+    for each in replica_stamp(store):
+        if each.startswith(f"empty-{replica}-"):
+            store.delete(f"{REPLICAS}/{each}")
 
 
 def move_partition(store: FileStore, part: HorizontalPartition, covered: Files) -> None:
@@ -114,17 +142,22 @@ def forget_damage(store: FileStore, partitions: Sequence[str] = ()) -> None:
 
 def delete_partition(store: FileStore, name: str) -> None:
     """Let a partition count no more; its files stay for queries that are running."""
+    replica, _, id_ = name.partition(".")
+    # Before it is found to be without a record, so that nobody takes it for what a crash left long ago.
+    store.write(f"{partition_folder(replica, id_)}/{_RETIRED}", b"")
     for each in replica_stamp(store):
         if each.startswith(f"{name}-"):
             store.delete(f"{REPLICAS}/{each}")
 
 
-def delete_replica(store: FolderStore, replica: str) -> None:
-    """Let a replica count no more, and then delete all its files."""
-    for each in replica_stamp(store):
-        if each.startswith(f"{replica}."):
-            store.delete(f"{REPLICAS}/{each}")
-    store.delete_folder(f"{REPLICAS}/{replica}")
+def delete_replica(store: FolderStore, replica: str, now: bool = False) -> None:
+    """Let a replica count no more; its files go a day later, or now, whatever is reading them."""
+    found = (_NAME.fullmatch(each) for each in replica_stamp(store))
+    for id_ in dict.fromkeys(each["id"] for each in found if each and each["replica"] == replica):
+        delete_partition(store, f"{replica}.{id_}")
+    forget_empty(store, replica)
+    if now:
+        store.delete_folder(f"{REPLICAS}/{replica}")
 
 
 def sweep_partitions(store: FolderStore) -> None:
@@ -138,6 +171,8 @@ def sweep_partitions(store: FolderStore) -> None:
             for part in store.names(f"{REPLICAS}/{replica}"):
                 if f"{replica}.{part}" not in counting:
                     store.delete_folder(partition_folder(replica, part), _DAY_MILLIS)
+            if not store.names(f"{REPLICAS}/{replica}"):
+                store.delete_folder(f"{REPLICAS}/{replica}", _DAY_MILLIS)
 
 
 def load_replicas(store: FileStore, root: str, before: Replicas | None = None) -> Replicas:
@@ -150,6 +185,7 @@ def load_replicas(store: FileStore, root: str, before: Replicas | None = None) -
     parts: dict[str, HorizontalPartition] = {}
     damaged: list[Files] = []
     lost: list[str] = []
+    empty: list[EmptyReplica] = []
     problems: list[str] = []
     for name in names:
         try:
@@ -157,6 +193,9 @@ def load_replicas(store: FileStore, root: str, before: Replicas | None = None) -
                 stored = _stored(store, name)
                 damaged.append(_files(stored))
                 lost += map(json_text, json_list(stored["partitions"]))
+            elif _EMPTY.fullmatch(name):
+                stored = _stored(store, name)
+                empty.append(EmptyReplica(json_text(stored["replica"]), json_text(stored["created"])))
             else:
                 part = known[name] if name in known else _partition(store, _stored(store, name), name)
                 # While a partition is moved to other base files, it has two records.
@@ -174,6 +213,7 @@ def load_replicas(store: FileStore, root: str, before: Replicas | None = None) -
         problems=tuple(problems),
         record_names=tuple(whole),
         lost=tuple(dict.fromkeys(lost)),
+        empty=tuple(empty),
     )
 
 

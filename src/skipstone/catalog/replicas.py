@@ -29,6 +29,7 @@ from skipstone.pruning.blocks import Counts
 
 __all__ = [
     "NO_REPLICAS",
+    "EmptyReplica",
     "HorizontalPartition",
     "Replicas",
     "concatenated",
@@ -70,15 +71,25 @@ class HorizontalPartition:
         return self.segment.files
 
 
+@dataclass(frozen=True, slots=True)
+class EmptyReplica:
+    """A replica of a table that had no rows when it was refreshed."""
+
+    id: str
+    created: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicas:
     """All horizontal partitions of a table's replicas, with one catalog of their blocks.
 
     ``part_of`` holds the partition of each block, by its number. The base files that are covered are
     numbered: ``covered`` has each once for every partition that covers it, ``covered_by`` that partition, and
-    ``covered_number`` the same number for the same file. ``damaged`` marks the partitions of which some
-    base file is known to be damaged. ``names`` are all stored records, ``record_names`` those of ``parts``,
-    and ``problems`` says why others cannot be used. ``lost`` are the names of damaged partitions.
+    ``covered_number`` the same number for the same file. ``damaged_files`` says which of the covered files
+    are known to be damaged, ``damaged`` which partitions cover one. ``empty`` are replicas that have no
+    partition because the table had no rows when they were refreshed. ``names`` are all stored records,
+    ``record_names`` those of ``parts``, and ``problems`` says why others cannot be used. ``lost`` are the
+    names of damaged partitions.
     """
 
     parts: tuple[HorizontalPartition, ...]
@@ -88,6 +99,8 @@ class Replicas:
     covered_by: Counts
     covered_number: Counts
     damaged: Flags
+    damaged_files: Flags
+    empty: tuple[EmptyReplica, ...] = ()
     names: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     record_names: tuple[str, ...] = ()
@@ -98,8 +111,14 @@ class Replicas:
 
     def ids(self) -> tuple[str, ...]:
         """The replicas, oldest first."""
-        ordered = sorted(self.parts, key=lambda part: part.created)
-        return tuple(dict.fromkeys(part.replica for part in ordered))
+        every = [(part.created, part.replica) for part in self.parts]
+        every += [(replica.created, replica.id) for replica in self.empty]
+        return tuple(dict.fromkeys(id_ for _, id_ in sorted(every, key=lambda each: each[0])))
+
+    def created(self, replica: str) -> str:
+        """When a replica was made."""
+        times = [part.created for part in self.parts if part.replica == replica]
+        return min(times + [each.created for each in self.empty if each.id == replica])
 
     def valid_in(self, files: Files) -> Flags:
         """Which partitions hold exactly the rows of files that are there."""
@@ -117,9 +136,11 @@ def replicas_of(parts: Sequence[HorizontalPartition], damaged: Files | None = No
     """Partitions put together; ``damaged`` are base files that must not be read."""
     covered = concatenated([part.covered for part in parts])
     covered_by = _repeated([len(part.covered) for part in parts])
-    bad = np.zeros(len(parts), np.bool_)
+    bad_files = np.zeros(len(covered), np.bool_)
     if damaged is not None:
-        bad[covered_by[covered.indices_in(damaged, same_rows=True) >= 0]] = True
+        bad_files = covered.indices_in(damaged, same_rows=True) >= 0
+    bad = np.zeros(len(parts), np.bool_)
+    bad[covered_by[bad_files]] = True
     numbers: dict[object, int] = {}
     identities = zip(
         covered.paths,
@@ -138,6 +159,7 @@ def replicas_of(parts: Sequence[HorizontalPartition], damaged: Files | None = No
             [numbers.setdefault(identity, len(numbers)) for identity in identities], np.int64
         ),
         damaged=bad,
+        damaged_files=bad_files,
     )
 
 

@@ -86,6 +86,14 @@ class PolicyOptions:
         ),
     ] = None
     block_rows: BlockRows = None
+    replica_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="How much replicas may have together: a share of the table's bytes (50%) or a size (20GB). "
+            "Without it none are made, refreshed or dropped.",
+        ),
+    ] = None
 
     def policy(self) -> Policy:
         """The policy that these options make."""
@@ -99,6 +107,7 @@ class PolicyOptions:
             block_rows=self.block_rows,
             layouts=tuple(self.layout) if self.layout else None,
             layout_options={} if self.curve is None else {"curve": self.curve},
+            replica_budget=self.replica_budget,
         )
 
 

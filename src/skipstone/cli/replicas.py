@@ -42,10 +42,19 @@ def refresh(
         typer.echo(str(done))
 
 
-def drop(table: Source, replica: Replica, shared: SharedOptions) -> None:
+def drop(
+    table: Source,
+    replica: Replica,
+    *,
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="Delete its files at once; queries that are reading them fail."),
+    ] = False,
+    shared: SharedOptions,
+) -> None:
     """Delete a replica; the table itself is not touched."""
     with progress() as report:
-        done = shared.open(table).drop(replica, report)
+        done = shared.open(table).drop(replica, now, report)
     if shared.as_json:
         print_json(done.to_dict())
     else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.errors import SkipstoneError
-from skipstone.estimate.benefit import Scanned, Volume, break_even_runs, scanned_blocks, volume
+from skipstone.estimate.benefit import Scanned, Volume, break_even_runs, cheaper, scanned_blocks, volume
 from skipstone.estimate.cost import Extent, RewriteFeatures
 from skipstone.estimate.cost_inputs import CostInputs, current_layout
 from skipstone.estimate.prepared import Prepared
@@ -242,6 +242,7 @@ class _Ledger:
         self._load = None if inputs is None else inputs.load(prepared)
         if standing is None:
             standing = _virtual_files(prepared) if inputs is None else current_layout(prepared, inputs)
+        self._standing = standing
         self._before = self._volume(standing)
         self.baseline = LayoutAdvice(
             CURRENT_LAYOUT,
@@ -264,6 +265,9 @@ class _Ledger:
         return volume(scanned, self._load, self._prepared.total_rows, costs)
 
     def row(self, name: str, design: Design, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
+        if self._inputs is not None and self._load is not None and self._inputs.beside:
+            costs, rows = self._inputs.model.coefficients, self._prepared.total_rows
+            scanned = cheaper(self._standing, scanned, self._load, rows, costs)
         after = self._volume(scanned)
         plain = LayoutAdvice(
             name, blocks_of(design.group.assignment), self.percent(scanned), fit_seconds, note=design.note

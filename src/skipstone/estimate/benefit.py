@@ -41,6 +41,7 @@ __all__ = [
     "Scanned",
     "Volume",
     "break_even_runs",
+    "cheaper",
     "load_of",
     "observed_days",
     "scanned_blocks",
@@ -159,6 +160,21 @@ def volume(scanned: Scanned, load: Load, total_rows: float, costs: Coefficients)
     read = Extent(float(weighted @ load.row_bytes), float(weighted.sum()), float(weighted @ load.row_values))
     files = float(scanned.blocks @ load.weights)
     return Volume(read.rows, read.bytes, files, costs.read_seconds(read, files))
+
+
+def cheaper(one: Scanned, other: Scanned, load: Load, total_rows: float, costs: Coefficients) -> Scanned:
+    """What queries read that have two copies of the rows, each the one that takes it less time."""
+    seconds = [
+        np.array([
+            costs.read_seconds(Extent(rows * bytes_, rows, rows * values), files)
+            for rows, bytes_, values, files in zip(
+                scanned.share * total_rows, load.row_bytes, load.row_values, scanned.blocks, strict=True
+            )
+        ])
+        for scanned in (one, other)
+    ]  # fmt: skip
+    first = seconds[0] <= seconds[1]
+    return Scanned(np.where(first, one.share, other.share), np.where(first, one.blocks, other.blocks))
 
 
 def break_even_runs(rewrite_seconds: float, saved_seconds: float) -> float | None:

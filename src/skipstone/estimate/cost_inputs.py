@@ -31,7 +31,8 @@ Flags = npt.NDArray[np.bool_]
 class CostInputs:
     """What costs are computed from: the cost model, the sizes of columns, and the catalog as it is.
 
-    ``days`` is how long one run of the log takes in real life, None if that is not known.
+    ``days`` is how long one run of the log takes in real life, None if that is not known. ``beside`` is set
+    for copies that are made beside what there is: a query reads whichever costs less.
     """
 
     model: CostModel
@@ -39,6 +40,7 @@ class CostInputs:
     catalog: Catalog
     settings: Mapping[str, str]
     days: float | None = None
+    beside: bool = False
 
     def load(self, prepared: Prepared) -> Load:
         """The workload in bytes per row."""

@@ -31,6 +31,7 @@ from skipstone.layout.options import SAMPLE_ROWS
 from skipstone.workload.predicates import LoggedFilter
 
 __all__ = [
+    "REPLICA",
     "FileGroup",
     "after_simulating",
     "before_sampling",
@@ -46,9 +47,13 @@ _SAMPLED_PER_SECOND = 80
 """Rows to sample for the estimate, per second that the rewrite takes."""
 
 
+REPLICA = "replica"
+"""What ``data`` is where files are to be copied and not to be rewritten."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """Some files of a table that may be rewritten together; ``data`` is ``new`` or ``old``."""
+    """Some files of a table that may be rewritten together; ``data`` is ``new``, ``old`` or ``replica``."""
 
     files: int
     bytes: int
@@ -95,8 +100,8 @@ def before_sampling(figures: RewriteFigures) -> Verdict | None:
         return None
     return Verdict(
         VerdictCode.READ_TOO_LITTLE,
-        f"reading these files takes the expected queries {most:.1f} s in all, and rewriting them costs "
-        f"{figures.least_rewrite_seconds:.1f} s{_margin(figures)}",
+        f"reading these files takes the expected queries {most:.1f} s in all, and {_doing(figures)} them "
+        f"costs {figures.least_rewrite_seconds:.1f} s{_margin(figures)}",
         figures,
     )
 
@@ -133,7 +138,7 @@ def before_simulating(figures: RewriteFigures) -> Verdict | None:
     return Verdict(
         VerdictCode.NOTHING_TO_GAIN,
         f"even if queries read only the rows they need, {most:.1f} s and {saved / 1e6:,.1f} MB would be "
-        f"saved, and rewriting costs {figures.least_rewrite_seconds:.1f} s{_margin(figures)}",
+        f"saved, and {_doing(figures)} costs {figures.least_rewrite_seconds:.1f} s{_margin(figures)}",
         figures,
     )
 
@@ -148,16 +153,20 @@ def after_simulating(figures: RewriteFigures, advice: Advice) -> Verdict:
     known = replace(figures, best=_layout_figures(best, advice, runs))
     saved, cost = runs * (best.seconds_saved or 0.0), best.rewrite_seconds or 0.0
     gain = f"{saved:.1f} s and {runs * (best.bytes_saved or 0.0) / 1e6:,.1f} MB"
-    rewriting = f"and rewriting {figures.bytes / 1e6:,.1f} MB costs"
+    doing = f"and {_doing(figures)} {figures.bytes / 1e6:,.1f} MB costs"
     if saved <= figures.margin * cost:
-        sentence = f"the best layout, {best.layout}, would save {gain}, {rewriting} {cost:.1f} s"
+        sentence = f"the best layout, {best.layout}, would save {gain}, {doing} {cost:.1f} s"
         return Verdict(VerdictCode.DOES_NOT_PAY, f"{sentence}{_margin(figures)}", known)
-    return Verdict(VerdictCode.PAYS, f"{best.layout} saves {gain}, {rewriting} about {cost:.1f} s", known)
+    return Verdict(VerdictCode.PAYS, f"{best.layout} saves {gain}, {doing} about {cost:.1f} s", known)
 
 
 def cannot_fit(figures: RewriteFigures, problem: str) -> Verdict:
     """The verdict if there is nothing to simulate."""
     return Verdict(VerdictCode.CANNOT_FIT, problem.rstrip("."), figures)
+
+
+def _doing(figures: RewriteFigures) -> str:
+    return "copying" if figures.data == REPLICA else "rewriting"
 
 
 def _margin(figures: RewriteFigures) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 
 from skipstone.arguments import NUMBERS, checked
 from skipstone.errors import SkipstoneError
+from skipstone.estimate.replica_budget import budget_bytes
 
 __all__ = ["Policy", "policy_or_default"]
 
@@ -23,6 +24,8 @@ class Policy:
       most ``step_bytes`` at a time.
     * ``layout_options`` are those that only one layout has, such as ``{"curve": "hilbert"}`` of ``selforg``;
       what is not given is as in the newest layout.
+    * ``replica_budget`` is how many bytes the table's replicas may have together, as ``"50%"`` of the table's
+      own or as ``"20GB"``. Without it the optimiser leaves replicas alone.
     """
 
     new_blocks: float = 4.0
@@ -36,6 +39,7 @@ class Policy:
     layouts: tuple[str, ...] | None = None
     layout_options: Mapping[str, str] = field(default_factory=dict)
     sample_rows: int | None = None
+    replica_budget: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse numbers out of range, and layouts and options that there are not."""
@@ -46,6 +50,8 @@ class Policy:
             object.__setattr__(self, name, value)
         if isinstance(self.layouts, str):
             raise SkipstoneError(f"layouts must be several names, such as ('{self.layouts}',).")
+        if self.replica_budget is not None:
+            budget_bytes(self.replica_budget, 0)
         _check_layouts(self.layouts or (), self.layout_options)
 
     def to_dict(self) -> dict[str, object]:

@@ -35,7 +35,7 @@ def decision_that_holds(
     ``terms`` are policy and costs as decisions are stored with them.
     """
     last = next((each for each in reversed(decisions) if each.code != LAID_OUT), None)
-    if last is None or last.code not in _ESTIMATED:
+    if last is None or not _was_estimated(last, state):
         return None
     if any(last.numbers.get(name) != value for name, value in terms.items()):
         return None
@@ -47,6 +47,14 @@ def decision_that_holds(
     except (TypeError, ValueError, AttributeError):  # numbers that nobody wrote are no answer
         return None
     return None if changed else last
+
+
+def _was_estimated(last: Decision, state: TableState) -> bool:
+    """Whether an estimate spoke against a rewrite, or against a replica while new data is awaited."""
+    waits = not state.enough_new_data and not state.old_data_drifted
+    return last.code in _ESTIMATED or (
+        last.code == VerdictCode.WAITING.value and "replicas" in last.numbers and waits
+    )
 
 
 def _grown(before: JsonObject, now: TableFigures) -> bool:

@@ -99,7 +99,7 @@ class RewriteFigures:
 
     ``runs_counted`` is how many runs of the log count as savings and ``margin`` how many times its cost a
     rewrite must save. ``least_rewrite_seconds`` is what the cheapest rewrite costs, ``most_seconds_saved``
-    what no layout can exceed. ``data`` is ``new`` or ``old``.
+    what no layout can exceed. ``data`` is ``new`` or ``old``, or ``replica`` where files are copied.
     """
 
     files: int

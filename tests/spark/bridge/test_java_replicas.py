@@ -76,9 +76,9 @@ def test_an_answer_that_is_cut_off_is_an_error(spark: SparkSession, cut: int) ->
 
 
 def test_the_state_of_copies_is_json_that_python_reads(spark: SparkSession) -> None:
-    state = construct(spark, "CopyState", bits(spark, 0, 2, 11), bits(spark, 1), bits(spark))
-    found = json.loads(call(spark, state, "json"))
-    assert CopyState.read(found) == CopyState((0, 2, 11), (1,), ())
+    sets = (bits(spark, 0, 2, 11), bits(spark, 1), bits(spark), bits(spark, 4))
+    found = json.loads(call(spark, construct(spark, "CopyState", *sets), "json"))
+    assert CopyState.read(found) == CopyState((0, 2, 11), (1,), (), (4,))
 
 
 @pytest.fixture
@@ -171,6 +171,28 @@ def test_a_folder_that_has_not_changed_is_not_listed_again(spark: SparkSession, 
     (tmp_path / "y").touch()
     touched(tmp_path, 2_000_000_000)
     assert listed(spark, present, tmp_path) == {"x"}
+
+
+def test_missing_files_are_found_by_their_folders(spark: SparkSession, tmp_path: Path) -> None:
+    jvm: Any = spark._jvm
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    elsewhere = tmp_path / "elsewhere"
+    for path in (tmp_path / "t" / "a b", elsewhere):
+        path.mkdir(parents=True)
+    for path in (tmp_path / "t" / "x", tmp_path / "t" / "a b" / "y z", elsewhere / "w"):
+        path.touch()
+    given = ["x", "a%20b/y%20z", f"file:{elsewhere}/w", "a%20b/gone", "none/x"]
+    paths = spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(given))  # type: ignore[union-attr]
+    for index, path_ in enumerate(given):
+        paths[index] = path_
+    present = construct(spark, "PresentFiles")
+    root = jvm.org.apache.hadoop.fs.Path(str(tmp_path / "t"))
+    there = construct(spark, "FilesThere", present, root, paths)
+    assert call(spark, there, "missing", conf).equals(bits(spark, 3, 4))
+    assert call(spark, there, "missing", conf).equals(bits(spark, 3, 4)), "nothing has changed"
+    (tmp_path / "t" / "a b" / "y z").unlink()
+    touched(tmp_path / "t" / "a b", 2_000_000_000)
+    assert call(spark, there, "missing", conf).equals(bits(spark, 1, 3, 4))
 
 
 def plan_of(frame: DataFrame) -> Any:

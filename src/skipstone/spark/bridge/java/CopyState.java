@@ -5,17 +5,20 @@ import java.util.BitSet;
 /**
  * Which horizontal partitions of a table's replicas may be read by one scan: those that hold
  * exactly the rows of base files of the version that is scanned. Some have missing files of their
- * own; of others the base files are missing, so that only the replica can be read.
+ * own; of others the base files are missing, so that only the replica can be read. These files are
+ * known by their number among all that are covered.
  */
 final class CopyState {
     final BitSet valid;
     final BitSet missing;
     final BitSet baseMissing;
+    final BitSet lost;
 
-    CopyState(BitSet valid, BitSet missing, BitSet baseMissing) {
+    CopyState(BitSet valid, BitSet missing, BitSet baseMissing, BitSet lost) {
         this.valid = valid;
         this.missing = missing;
         this.baseMissing = baseMissing;
+        this.lost = lost;
     }
 
     String json() {
@@ -25,6 +28,8 @@ final class CopyState {
                 + numbers(missing)
                 + ",\"base_missing\":"
                 + numbers(baseMissing)
+                + ",\"lost\":"
+                + numbers(lost)
                 + "}";
     }
 

@@ -1,6 +1,7 @@
 package skipstone;
 
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -14,6 +15,7 @@ import scala.collection.mutable.ListBuffer;
 import scala.runtime.AbstractFunction1;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -39,6 +41,27 @@ final class PartitionFilters {
             PartitionDirectory directory = (PartitionDirectory) found.next();
             if (hold(predicates, directory.values())) {
                 out.addOne(directory);
+            }
+        }
+        return out.toList();
+    }
+
+    /** The conjuncts that read columns of partitions alone, and no other plan. */
+    static Seq among(Expression condition, StructType columns) {
+        List conjuncts = new ArrayList();
+        ScanQuestion.split(condition, conjuncts);
+        List names = Arrays.asList(columns.fieldNames());
+        ListBuffer out = new ListBuffer();
+        for (int i = 0; i < conjuncts.size(); i++) {
+            Expression conjunct = (Expression) conjuncts.get(i);
+            boolean alone = conjunct.deterministic() && !ScanQuestion.hasPlan(conjunct);
+            Iterator read = conjunct.references().iterator();
+            alone = alone && read.hasNext();
+            while (alone && read.hasNext()) {
+                alone = names.contains(((Attribute) read.next()).name());
+            }
+            if (alone) {
+                out.addOne(conjunct);
             }
         }
         return out.toList();

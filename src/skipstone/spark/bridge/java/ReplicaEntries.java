@@ -44,6 +44,11 @@ public final class ReplicaEntries {
     /** What an adapter made of the files for its kind of table. */
     volatile Object made;
 
+    /** Which of the replicas' own files, and of the base files, are there; made by an adapter. */
+    volatile Object ownThere;
+
+    volatile Object baseThere;
+
     /** By version of the table, which partitions hold its rows; made by an adapter. */
     final Map validity = Collections.synchronizedMap(new Newest());
 

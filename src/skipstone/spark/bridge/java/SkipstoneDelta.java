@@ -12,7 +12,10 @@ import org.apache.spark.sql.delta.stats.DataSize;
 import org.apache.spark.sql.delta.stats.DeltaScan;
 import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.types.StructType;
 
 import scala.Option;
 import scala.collection.Iterator;
@@ -37,6 +40,8 @@ import java.util.Set;
  * indexes, and the reads of a transaction are recorded before the rule runs.
  */
 public final class SkipstoneDelta implements ScanAdapter {
+    static final String REPLICAS = "/_skipstone/replicas/";
+
     private final SkipstoneDeltaCopies copies = new SkipstoneDeltaCopies();
 
     public String root(HadoopFsRelation relation) {
@@ -197,13 +202,15 @@ public final class SkipstoneDelta implements ScanAdapter {
                         before.unusedFilters(),
                         before.scanDurationMs(),
                         before.dataSkippingType());
-        return !copied && scan.filesKept == scan.filesOffered
-                ? prepared
-                : new PrunedDelta(
-                        prepared,
-                        after,
-                        skip,
-                        copied ? table.replicas.replicasOf(answer.parts) : ReplicaEntries.NONE);
+        if (!copied && scan.filesKept == scan.filesOffered) {
+            return prepared;
+        }
+        String[] replicas = copied ? table.replicas.replicasOf(answer.parts) : ReplicaEntries.NONE;
+        PrunedDelta pruned = new PrunedDelta(prepared, after, skip, replicas);
+        if (copied && scan.reported) {
+            pruned.countListed(scan, relation.partitionSchema());
+        }
+        return pruned;
     }
 
     /**
@@ -308,6 +315,27 @@ public final class SkipstoneDelta implements ScanAdapter {
             }
             Seq files = super.matchingFiles(partitionFilters, dataFilters);
             return chosen.keep(files, null, new DecidedScan());
+        }
+
+        /** Counts the files of replicas once more: those that filters on partitions leave. */
+        void countListed(DecidedScan scan, StructType columns) {
+            Seq filters = PartitionFilters.among(scan.condition, columns);
+            if (filters.isEmpty()) {
+                return;
+            }
+            scan.replicaFilesKept = 0;
+            scan.replicaBytesKept = 0;
+            Iterator directories = listFiles(filters, ScalaSeq.empty()).iterator();
+            while (directories.hasNext()) {
+                Iterator files = ((PartitionDirectory) directories.next()).files().iterator();
+                while (files.hasNext()) {
+                    FileStatusWithMetadata file = (FileStatusWithMetadata) files.next();
+                    if (file.getPath().toUri().getPath().contains(REPLICAS)) {
+                        scan.replicaFilesKept++;
+                        scan.replicaBytesKept += file.fileStatus().getLen();
+                    }
+                }
+            }
         }
 
         /** Delta has excluded partitions of its own files, but not of a replica's. */

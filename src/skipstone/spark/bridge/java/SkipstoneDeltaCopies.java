@@ -3,7 +3,6 @@ package skipstone;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
 
@@ -11,7 +10,6 @@ import scala.Option;
 import scala.Product;
 import scala.collection.mutable.ListBuffer;
 
-import java.net.URI;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -31,46 +29,41 @@ final class SkipstoneDeltaCopies {
     CopyState state(ReplicaEntries replicas, Snapshot snapshot, Configuration conf)
             throws Exception {
         BitSet valid = valid(replicas, snapshot);
-        Path root = snapshot.dataPath();
         BitSet missing = new BitSet();
-        BitSet baseMissing = (BitSet) replicas.damaged.clone();
-        mark(replicas.paths, replicas.partOf, valid, root, conf, missing);
+        BitSet own = there(replicas, snapshot, true).missing(conf);
+        for (int i = own.nextSetBit(0); i >= 0; i = own.nextSetBit(i + 1)) {
+            missing.set((int) replicas.partOf[i]);
+        }
+        missing.and(valid);
         BitSet usable = (BitSet) valid.clone();
         usable.andNot(missing);
-        mark(replicas.covered, replicas.coveredBy, usable, root, conf, baseMissing);
-        baseMissing.and(usable);
-        return new CopyState(usable, missing, baseMissing);
-    }
-
-    /** Adds the partitions of interest that have a file which is not there. */
-    private void mark(
-            String[] paths,
-            long[] parts,
-            BitSet interesting,
-            Path root,
-            Configuration conf,
-            BitSet missing)
-            throws Exception {
-        String folder = null;
-        Set names = null;
-        for (int i = 0; i < paths.length; i++) {
-            int part = (int) parts[i];
-            if (!interesting.get(part) || missing.get(part)) {
-                continue;
-            }
-            // Paths of a log are those of a URI.
-            int cut = paths[i].lastIndexOf('/');
-            String above = cut < 0 ? "" : paths[i].substring(0, cut);
-            if (!above.equals(folder)) {
-                folder = above;
-                Path path = above.length() == 0 ? root : new Path(URI.create(above));
-                names = present.names(conf, path.isAbsolute() ? path : new Path(root, path));
-            }
-            String name = paths[i].substring(cut + 1);
-            if (!names.contains(name.indexOf('%') < 0 ? name : URI.create(name).getPath())) {
-                missing.set(part);
+        BitSet baseMissing = (BitSet) replicas.damaged.clone();
+        BitSet lost = new BitSet();
+        BitSet base = there(replicas, snapshot, false).missing(conf);
+        for (int i = base.nextSetBit(0); i >= 0; i = base.nextSetBit(i + 1)) {
+            if (usable.get((int) replicas.coveredBy[i])) {
+                baseMissing.set((int) replicas.coveredBy[i]);
+                lost.set(i);
             }
         }
+        baseMissing.and(usable);
+        return new CopyState(usable, missing, baseMissing, lost);
+    }
+
+    /** Which of the replicas' own files, or of the base files that they cover, are there. */
+    private FilesThere there(ReplicaEntries replicas, Snapshot snapshot, boolean own) {
+        FilesThere before = (FilesThere) (own ? replicas.ownThere : replicas.baseThere);
+        if (before != null) {
+            return before;
+        }
+        String[] paths = own ? replicas.paths : replicas.covered;
+        FilesThere made = new FilesThere(present, snapshot.dataPath(), paths);
+        if (own) {
+            replicas.ownThere = made;
+        } else {
+            replicas.baseThere = made;
+        }
+        return made;
     }
 
     private static BitSet valid(ReplicaEntries replicas, Snapshot snapshot) {

@@ -1,0 +1,1 @@
+"""Replicas: what they add to the planning of a query."""
