@@ -15,7 +15,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-adapt clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,8 +100,11 @@ bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against othe
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
 	$(BIN)/python -m benchmarks tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
-bench-hyper: $(READY)  ## Hyper-partitioning of TPC-H's lineitem (SF=1; ONLY=simulate or files for one step)
+bench-hyper: $(READY)  ## Hyper-partitioning of TPC-H's lineitem (SF=1; ONLY=simulate, files or costs for one step)
 	$(BIN)/python -m benchmarks hyper --sf $(SF) $(if $(ONLY),--only $(ONLY))
+
+bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; ONLY=simulate or files for one step)
+	$(BIN)/python -m benchmarks adapt --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock and that of the S3 server
 	$(PYTHON) -m venv $(VENV)/lock

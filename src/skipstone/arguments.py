@@ -64,6 +64,7 @@ NUMBERS = {
     "idle_checks": Range(1, _MANY, whole=True),
     # adapt
     "most_given_up": Range(0, 1),
+    "most_rewritten": Range(0, 1),
     # calibrate
     "rows": Range(10_000, _MANY, whole=True),
 }

@@ -4,7 +4,8 @@ New data first: what no layout covers is laid out once enough has gathered and w
 layouts for Delta (thesis), chapter 5). Otherwise old data, when the workload has drifted and when that pays,
 the part with the largest gain first (:mod:`~skipstone.estimate.drifted_files`). The layout is chosen among
 all, for the queries of now; while these are those that the newest layout was made for, new data gets its kind
-again.
+again. A tree that was made without queries is also adapted to them, where that gains more
+(:mod:`~skipstone.estimate.adapt_or_rewrite`).
 
 Several optimisers may work at once. Delta lets the first commit win; the other notices, writes down that it
 lost and leaves the table to the winner.
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from skipstone.actions.act_on_estimate import act_on_estimate
+from skipstone.actions.consider_adaptation import act_on_adaptation, consider_adaptation, numbers_of
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import load_model
 from skipstone.actions.estimate_files import Estimate, EstimateRequest, estimate_files
@@ -93,10 +95,10 @@ class Auto:
         estimate = _Considering(context, state, model, steps).estimate()
         verdict = estimate.verdict
         figures = {} if verdict.figures is None else verdict.figures.to_dict()
-        numbers = {**state.figures.to_dict(), **figures, **terms}
-        if self.act and estimate.rewrite is not None:
-            acting = context.reporting_to(steps.step("acting"))
-            decision = act_on_estimate(acting, estimate, numbers)
+        numbers = {**state.figures.to_dict(), **figures, **terms, **numbers_of(estimate)}
+        if self.act and (estimate.rewrite is not None or estimate.adaptation is not None):
+            act = act_on_estimate if estimate.adaptation is None else act_on_adaptation
+            decision = act(context.reporting_to(steps.step("acting")), estimate, numbers)
         else:
             time = context.clock().isoformat()
             decision = Decision(time, False, verdict.code.value, verdict.sentence, numbers)
@@ -165,7 +167,8 @@ class _Considering:
                 f"files of theirs are read and fit into a step of {policy.step_bytes / 1e6:,.1f} MB"
             )
             return replace(found, verdict=replace(found.verdict, sentence=sentence))
-        return self._estimated("old", indices, policy)
+        estimated = self._estimated("old", indices, policy)
+        return consider_adaptation(context, self.state, self.model, estimated)
 
     def _estimated(self, data: str, indices: Counts, policy: Policy) -> Estimate:
         request = EstimateRequest(

@@ -46,7 +46,7 @@ class Decision(Viewed):
 
     def view(self) -> View:
         """What was decided, with the numbers that people look for."""
-        numbers, pays, what = self.numbers, self.code == "PAYS", ""
+        numbers, pays, what = self.numbers, self.code in ("PAYS", "ADAPTS"), ""
         verb = "Rewrote" if self.acted else "Would rewrite" if pays else "Nothing to do"
         if pays and {"files", "bytes", "data"} <= numbers.keys():
             size = megabytes(json_number(numbers["bytes"]))
