@@ -42,6 +42,7 @@ def adapted(tables: Tables, kind: str, progress: Progress | None = None) -> Piec
     shutil.rmtree(tables.home / name, ignore_errors=True)
     shutil.copytree(tables.home / _BASE, tables.home / name)
     table, judges = _open(tables, name), workload(kind, 1)
+    table.index()  # finds all files indexed, and lets the session skip
     bound = _least_left(table, judges)
     before = table.replay(judges, progress).summary()
     report = table.adapt(workload(kind, 0, _TIMES), model=CostModel(), progress=progress)
