@@ -17,7 +17,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -119,7 +119,7 @@ bench-replay: $(READY)  ## Inserts and scans interleaved: automatic against othe
 bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one step)
 	$(BIN)/python -m benchmarks tpch --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
-bench-hyper: $(READY)  ## Hyper-partitioning of TPC-H's lineitem (SF=1; ONLY=simulate or files for one step)
+bench-hyper: $(READY)  ## Hyper-partitioning of TPC-H's lineitem (SF=1; ONLY=simulate, files or costs for one step)
 	$(BIN)/python -m benchmarks hyper --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 bench-server: $(READY)  ## Answers of the server beside a job, polling clients, a day of history, memory
@@ -128,6 +128,9 @@ bench-server: $(READY)  ## Answers of the server beside a job, polling clients, 
 bench-page: $(READY) $(PAGE)  ## The block map in Chromium: drawing 100,000 blocks, and frames a second while hovering
 	$(BIN)/python .ci/find_chromium.py --install
 	$(NPM) run --silent bench
+
+bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; ONLY=simulate or files for one step)
+	$(BIN)/python -m benchmarks adapt --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock, and those of the S3 server and of Node.js
 	$(PYTHON) -m venv $(VENV)/lock

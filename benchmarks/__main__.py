@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import benchmarks.adapt.run as adapt_benchmark
 import benchmarks.benefit.run as benefit_benchmark
 import benchmarks.hyper.run as hyper_benchmark
 import benchmarks.log.run as log_benchmark
@@ -151,6 +152,21 @@ def server(
     """How fast the server answers beside a job, and what it costs."""
     options = server_benchmark.Options(blocks=blocks, quick=quick)
     _show(lambda report: server_benchmark.run(options, output, report), as_json)
+
+
+@app.command()
+def adapt(
+    sf: Scale = 1.0,
+    only: Only = None,
+    blocks: Blocks = 1_000,
+    data: Data = None,
+    again: Again = False,
+    output: Output = RESULTS,
+    as_json: AsJson = False,
+) -> None:
+    """Adapting a tree to queries on three attributes."""
+    options = adapt_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
+    _show(lambda report: adapt_benchmark.run(options, output, report), as_json)
 
 
 with_spark_options(app)

@@ -17,7 +17,6 @@ from skipstone.spark.querylog.recorder import Recorder
 
 __all__ = [
     "FileScan",
-    "cpu_seconds",
     "file_scans",
     "listen",
     "plan_physically",
@@ -41,12 +40,6 @@ class FileScan:
 def plan_physically(frame: DataFrame) -> None:
     """Make a query's physical plan, without running it."""
     frame._jdf.queryExecution().executedPlan()
-
-
-def cpu_seconds(spark: SparkSession) -> float:
-    """The seconds of a processor that this process and its JVM have taken so far."""
-    bean = spark._jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
-    return float(bean.getProcessCpuTime()) / 1e9 + time.process_time()
 
 
 def file_scans(frame: DataFrame) -> tuple[FileScan, ...]:

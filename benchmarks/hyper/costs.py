@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 
+from benchmarks.cpu import cpu_seconds
 from benchmarks.hyper.files import Tables
-from benchmarks.jvm import cpu_seconds
 from benchmarks.pieces import Piece
 from skipstone.progress import Progress
 
@@ -34,10 +35,10 @@ def measure_costs(tables: Tables, progress: Progress | None = None) -> Piece:
     for number in range(_ROUNDS):
         if progress is not None:
             progress("measuring writes", number, _ROUNDS)
-        found[_PLAIN].append(_timed(tables, lambda: tables.plain("cost", "parquet")))
+        found[_PLAIN].append(_timed(lambda: tables.plain("cost", "parquet")))
         for name, copies in COPIES.items():
             tables.plain("cost", "delta")
-            found[name].append(_timed(tables, lambda copies=copies: tables.laid_out("cost", _TREE, copies)))
+            found[name].append(_timed(partial(tables.laid_out, "cost", _TREE, copies)))
     return {
         name: {
             "seconds": median(each["seconds"] for each in rounds),
@@ -48,7 +49,7 @@ def measure_costs(tables: Tables, progress: Progress | None = None) -> Piece:
     }
 
 
-def _timed(tables: Tables, work: Callable[[], object]) -> Piece:
-    started, cpu = time.perf_counter(), cpu_seconds(tables.spark)
+def _timed(work: Callable[[], object]) -> Piece:
+    started, cpu = time.perf_counter(), cpu_seconds()
     work()
-    return {"seconds": time.perf_counter() - started, "cpu_seconds": cpu_seconds(tables.spark) - cpu}
+    return {"seconds": time.perf_counter() - started, "cpu_seconds": cpu_seconds() - cpu}

@@ -44,6 +44,11 @@ class Tables:
     source: Path
     blocks: int
 
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block."""
+        return max(1, int(pq.read_metadata(self.source).num_rows) // self.blocks)
+
     def made(self, name: str) -> Piece:
         """A table in an order of its own, or laid out by a tree, or by three."""
         if name == GENERATED or name in CURVES:
@@ -59,9 +64,8 @@ class Tables:
     def laid_out(self, name: str, tree: str, copies: int) -> Piece:
         """Lay a plain table out by a kind of tree, or by as many as there are to be copies."""
         table = skipstone.table(self.spark, f"{NAME}={self.home / name}")
-        block_rows = max(1, pq.read_metadata(self.source).num_rows // self.blocks)
         options = {"balance": BALANCES[tree]}
-        return asdict(table.optimize(None, "hyper", block_rows, layout_options=options, replicas=copies))
+        return asdict(table.optimize(None, "hyper", self.block_rows, layout_options=options, replicas=copies))
 
     def scanned(self, name: str, ranges: Sequence[Range], progress: Progress | None = None) -> Piece:
         """What all ranges scan of the real files, and what running one of each attribute takes."""
@@ -74,7 +78,7 @@ class Tables:
 
     def _ordered(self, name: str) -> Piece:
         """Rows in the order in which they were generated or that of a curve over all columns, cut evenly."""
-        target, rows = self._fresh(name), pq.read_table(self.source)
+        target, rows = self._fresh(name), _taken(pq.read_table(self.source))
         target.mkdir()
         order = np.arange(len(rows))
         if name in CURVES:
@@ -88,6 +92,15 @@ class Tables:
     def _fresh(self, name: str) -> Path:
         shutil.rmtree(self.home / name, ignore_errors=True)
         return self.home / name
+
+
+def _taken(rows: pa.Table) -> pa.Table:
+    """Rows of which some can be taken, which Arrow cannot do with views of texts."""
+    plain = [
+        pa.field(field.name, pa.string()) if field.type == pa.string_view() else field
+        for field in rows.schema
+    ]
+    return rows.cast(pa.schema(plain)).combine_chunks()
 
 
 def _shares(table: Table, ranges: Sequence[Range]) -> list[float]:

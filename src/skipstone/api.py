@@ -339,6 +339,7 @@ class Table:
         window_days: float = 30.0,
         most_given_up: float = 0.5,
         *,
+        most_rewritten: float = 0.5,
         dry_run: bool = False,
         model: CostModel | None = None,
         progress: Progress | None = None,
@@ -348,9 +349,11 @@ class Table:
 
         The queries are those of the last ``window_days`` of the log by default. What they save, if they come
         once more, must exceed what rewriting costs. Ranges of a column that no query is about may lose the
-        share ``most_given_up`` of what they skip. With ``dry_run`` nothing is written.
+        share ``most_given_up`` of what they skip, and less than the share ``most_rewritten`` of the rows is
+        rewritten. With ``dry_run`` nothing is written.
         """
-        report = self.perform(Adapt(queries, window_days, most_given_up, dry_run, model), progress, cancel)
+        action = Adapt(queries, window_days, most_given_up, most_rewritten, dry_run, model)
+        report = self.perform(action, progress, cancel)
         if report.layout_id:
             self._source.bind()
         return report

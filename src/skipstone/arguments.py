@@ -64,6 +64,7 @@ NUMBERS = {
     "idle_checks": Range(1, _MANY, whole=True),
     # adapt
     "most_given_up": Range(0, 1),
+    "most_rewritten": Range(0, 1),
     # generate
     "queries": Range(1, 1_000_000, whole=True),
     "seed": Range(0, 2**63 - 1, whole=True),

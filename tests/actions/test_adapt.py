@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from pyspark.sql import Row
+from tests.actions.conftest import POLICY, ask
 from tests.costs import EAGER
 from tests.opened import opened
 
 import skipstone
-from skipstone.errors import SkipstoneError
+from skipstone.actions.auto import Auto
+from skipstone.actions.auto_status import ShowAutoStatus
+from skipstone.cancel import Cancel
+from skipstone.catalog.layout_records import load_layout
+from skipstone.errors import CancelledError, SkipstoneError
 from skipstone.estimate.unclustered import files_by_layout, newest_layout, unclustered_files
+from skipstone.json_types import json_number, json_object, json_text
 from skipstone.layout.assignment import Tree
 from skipstone.layout.stored_layout import stored_layout
 from skipstone.spark.engine.row_hash import hash_of
@@ -53,7 +60,8 @@ def test_adapt_rewrites_some_of_the_files_and_the_queries_scan_less(
     report = table.adapt(WINDOW, model=EAGER)
     now = opened(table)
     left = paths & set(now.files.paths)
-    assert 0 < report.files_rewritten < len(paths)
+    assert 0 < report.files_rewritten < len(paths) / 2
+    assert report.bytes_rewritten < report.bytes / 2
     assert len(left) == len(paths) - report.files_rewritten, "files that no change touches keep their paths"
     assert len(now.files) == len(left) + report.files_written
     assert hash_of(table.frame()) == before
@@ -77,10 +85,85 @@ def test_adapt_rewrites_some_of_the_files_and_the_queries_scan_less(
     lineage = dict.fromkeys(stored.record.adapted_from, report.layout_id)
     assert set(files_by_layout(now.files, now.catalog, lineage)) == {report.layout_id}
 
+    # To the optimiser the queries are those that the tree suits, and status shows one layout.
+    ask(table, *CONDITIONS)
+    rest = table.perform(Auto(policy=POLICY, model=EAGER))
+    assert (rest.acted, rest.code) == (False, "WAITING"), rest.sentence
+    status = table.perform(ShowAutoStatus(POLICY))
+    assert (status.drift, status.unclustered_files) == (0.0, 0)
+    assert [layout["id"] for layout in status.layouts] == [report.layout_id]
+    assert table.status().files_indexed == len(now.files)
+
     again = table.adapt(WINDOW, model=EAGER)
     assert again.changes == ()
     assert "stays as it is" in str(again)
     assert set(opened(table).files.paths) == set(now.files.paths), "the second time nothing is left to do"
+
+
+def test_auto_adapts_a_tree_made_without_queries_if_that_gains_more_than_a_full_rewrite(
+    shipments: Callable[..., skipstone.Table],
+) -> None:
+    table = shipments()
+    first = table.optimize(block_rows=300, layout="hyper")
+    before, paths = hash_of(table.frame()), set(opened(table).files.paths)
+    assert table.perform(Auto(policy=POLICY, model=EAGER)).code == "NO_LOG"
+    ask(table, *CONDITIONS)
+
+    cheap = table.perform(Auto(act=False, policy=POLICY, model=EAGER))
+    assert (cheap.code, cheap.numbers["data"]) == ("PAYS", "old"), cheap.sentence
+    assert "adapting its tree would save" in cheap.sentence
+    considered = json_object(cheap.numbers["adaptation"])
+    assert 0 < json_number(considered["bytes"]) < opened(table).files.bytes / 2
+
+    # By a curve, a rewrite costs more than it saves.
+    curves = replace(POLICY, layouts=("zorder",))
+    dear = replace(EAGER, coefficients=replace(EAGER.coefficients, rewrite_per_row_z=1e6))
+    dry = table.perform(Auto(act=False, policy=curves, model=dear))
+    assert (dry.acted, dry.code) == (False, "ADAPTS"), dry.sentence
+    assert "Would rewrite" in str(dry)
+    assert set(opened(table).files.paths) == paths, "a dry run leaves no trace"
+
+    cancel = Cancel()
+
+    def report(what: str, done: int, total: int) -> None:
+        if what == "writing blocks":
+            cancel.request()
+
+    with pytest.raises(CancelledError):
+        table.perform(Auto(policy=curves, model=dear), report, cancel)
+    assert set(opened(table).files.paths) == paths
+
+    done = table.perform(Auto(policy=curves, model=dear))
+    assert (done.acted, done.code) == (True, "ADAPTS"), done.sentence
+    assert done.sentence.startswith("adapting its tree saves")
+    assert json_number(done.numbers["seconds_saved"]) > json_number(done.numbers["rewrite_seconds_estimated"])
+    assert hash_of(table.frame()) == before
+    now = opened(table)
+    rewritten = paths - set(now.files.paths)
+    assert 0 < len(rewritten) == json_number(done.numbers["files"]) < len(paths) / 2
+    record = load_layout(now.store, json_text(done.numbers["layout_id"]))
+    assert record is not None
+    assert (record.strategy, record.adapted_from) == ("hyper", (first.layout_id,))
+    assert table.perform(ShowAutoStatus(POLICY)).decisions[-1] == done
+    assert table.perform(Auto(policy=curves, model=dear)).code == "WAITING", "the tree suits them now"
+
+
+def test_an_adaptation_that_is_cancelled_leaves_the_table_as_it_was(
+    shipments: Callable[..., skipstone.Table],
+) -> None:
+    table = shipments()
+    table.optimize(block_rows=300, layout="hyper")
+    before, cancel = opened(table), Cancel()
+
+    def report(what: str, done: int, total: int) -> None:
+        if what == "writing blocks":
+            cancel.request()
+
+    with pytest.raises(CancelledError):
+        table.adapt(WINDOW, model=EAGER, progress=report, cancel=cancel)
+    now = opened(table)
+    assert (now.files.paths, now.snapshot.version) == (before.files.paths, before.snapshot.version)
+    assert answers(table, enabled=True) == answers(table, enabled=False)
 
 
 def test_what_cannot_be_adapted_is_told_in_one_sentence(shipments: Callable[..., skipstone.Table]) -> None:
@@ -96,3 +179,5 @@ def test_what_cannot_be_adapted_is_told_in_one_sentence(shipments: Callable[...,
         table.adapt(Workload((Query("SELECT 1"),)))
     with pytest.raises(SkipstoneError, match="most_given_up must be a number from 0 to 1"):
         table.adapt(WINDOW, most_given_up=2.0)
+    with pytest.raises(SkipstoneError, match="most_rewritten must be a number from 0 to 1"):
+        table.adapt(WINDOW, most_rewritten=-1.0)

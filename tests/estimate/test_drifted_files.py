@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -22,6 +23,7 @@ from tests.estimate.tables import (
     stored,
 )
 
+from skipstone.catalog.layout_records import ADAPTED_FROM
 from skipstone.estimate.drifted_files import LayoutDrift, drift_of_layout, drift_of_table, drifted_files
 from skipstone.estimate.policy import Policy
 from skipstone.workload.predicates import LoggedFilter
@@ -55,6 +57,15 @@ def test_a_layout_has_drifted_by_enough_drift_over_enough_queries(
     score: float, queries: float, far: bool
 ) -> None:
     assert drifted(record(), [0], score, queries).drifted(POLICY) is far
+
+
+def test_from_a_tree_that_was_made_without_queries_any_are_far_until_it_is_adapted() -> None:
+    hyper = replace(record(), strategy="hyper")
+    assert drifted(hyper, [0], 0.0, 20).drifted(POLICY)
+    assert not drifted(hyper, [0], 0.0, 19).drifted(POLICY)
+    adapted = replace(hyper, parameters={ADAPTED_FROM: ["first"]})
+    assert not drifted(adapted, [0], 0.0, 20).drifted(POLICY)
+    assert drifted(adapted, [0], 0.25, 20).drifted(POLICY)
 
 
 def test_the_drift_of_a_table_is_that_of_its_layouts_by_their_bytes() -> None:

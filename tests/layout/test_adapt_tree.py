@@ -60,7 +60,7 @@ def adapt(
 ) -> tuple[Adaptation, Sample, WorkloadView]:
     queries = workload_view(filters)
     sample = sample_of(columns, queries)
-    limits = AdaptLimits(len(sample) / tree.blocks, most_given_up=given_up)
+    limits = AdaptLimits(len(sample) / tree.blocks, most_given_up=given_up, most_rewritten=ANYTHING)
     found = adapt_tree(LaidOut(tree), sample, queries, Prices(queries.weights, rewrite), limits)
     return found, sample, queries
 
@@ -128,6 +128,19 @@ def test_a_rotation_brings_the_cut_that_is_asked_for_above_the_other() -> None:
 # -------------------------------------------------------------- what is never done
 
 
+@pytest.mark.parametrize("most", [0.0, 0.25, 0.5, 0.8])
+def test_less_than_the_share_is_rewritten_and_the_blocks_that_queries_read_most_in_vain(most: float) -> None:
+    tree = Tree(Split(below(A, 4), Split(below(B, 4), 0, 1), Split(below(B, 4), 2, 3)), 4)
+    queries = workload_view([below(C, 2), And((below(A, 4), below(C, 2))), And((below(B, 4), below(C, 2)))])
+    sample = sample_of(every_combination(A, B, C), queries)
+    limits = AdaptLimits(32, most_given_up=ANYTHING, most_rewritten=most)
+    found = adapt_tree(LaidOut(tree), sample, queries, Prices(queries.weights, 0.1), limits)
+    units = {int(unit) for change in found.changes for unit in change.units}
+    # The block a < 4, b < 4 is read by all three queries; below 4/4 a pool of two blocks is the least.
+    assert len(units) / 4 < most or not units
+    assert units == ({0, 1, 2} if most == 0.8 else set())
+
+
 def test_a_window_without_queries_changes_nothing() -> None:
     tree = Tree(Split(below(A, 4), 0, 1), 2)
     found, _, _ = adapt(tree, [], every_combination(A, B))
@@ -148,7 +161,7 @@ def test_the_fixed_costs_of_a_rewrite_have_to_be_saved_too() -> None:
     queries = workload_view([below(B, 4)])
     sample = sample_of(every_combination(A, B), queries)
     for fixed, changes in ((20.0, 1), (30.0, 0)):  # 32 saved, 6.4 for rewriting
-        limits = AdaptLimits(32, most_given_up=ANYTHING)
+        limits = AdaptLimits(32, most_given_up=ANYTHING, most_rewritten=ANYTHING)
         found = adapt_tree(LaidOut(tree), sample, queries, Prices(queries.weights, 0.1, fixed), limits)
         assert len(found.changes) == changes
 
@@ -161,7 +174,7 @@ def test_a_file_with_rows_in_several_leaves_is_left_alone_unless_all_of_them_cha
     files = block_numbers(tree, sample, queries.atoms).copy()
     appended = (columns[C] == 7) & (columns[B] == 0)
     files[appended] = 4
-    limits = AdaptLimits(128, most_given_up=ANYTHING)
+    limits = AdaptLimits(128, most_given_up=ANYTHING, most_rewritten=ANYTHING)
     found = adapt_tree(LaidOut(tree, files), sample, queries, Prices(queries.weights, 0.1), limits)
     assert [change.units.tolist() for change in found.changes] == [[0, 1]]
 
@@ -217,7 +230,7 @@ def test_many_adaptations_give_up_no_more_than_one_may() -> None:
     prices = Prices(queries.weights, 0.01)
     now = adapt_tree(LaidOut(tree), sample, queries, prices, AdaptLimits(40)).before
     skipped_twice_as_much = {expr: 1 - 2 * (1 - share) for expr, share in now.items()}
-    limits = AdaptLimits(40, most_given_up=0.5, scanned_first=skipped_twice_as_much)
+    limits = AdaptLimits(40, most_given_up=0.5, most_rewritten=ANYTHING, scanned_first=skipped_twice_as_much)
     assert adapt_tree(LaidOut(tree), sample, queries, prices, AdaptLimits(40)).changes
     found = adapt_tree(LaidOut(tree), sample, queries, prices, limits)
     for expr, share in now.items():

@@ -4,7 +4,8 @@ New data first: what no layout covers is laid out once enough has gathered and w
 layouts for Delta (thesis), chapter 5). Otherwise old data, when the workload has drifted and when that pays,
 the part with the largest gain first (:mod:`~skipstone.estimate.drifted_files`). The layout is chosen among
 all, for the queries of now; while these are those that the newest layout was made for, new data gets its kind
-again.
+again. A tree that was made without queries is also adapted to them, where that gains more
+(:mod:`~skipstone.estimate.adapt_or_rewrite`).
 
 With a budget for replicas, a round in which nothing is rewritten looks at these
 (:mod:`~skipstone.actions.auto_replicas`).
@@ -21,6 +22,7 @@ from typing import ClassVar
 
 from skipstone.actions.act_on_estimate import act_on_estimate
 from skipstone.actions.auto_replicas import act_on_replicas, consider_replicas
+from skipstone.actions.consider_adaptation import act_on_adaptation, consider_adaptation, numbers_of
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import load_model
 from skipstone.actions.estimate_files import Estimate, EstimateRequest, estimate_files
@@ -97,15 +99,17 @@ class Auto:
         estimate = _Considering(context, state, model, steps).estimate()
         verdict = estimate.verdict
         figures = {} if verdict.figures is None else verdict.figures.to_dict()
-        numbers = {**state.figures.to_dict(), **figures, **terms}
+        numbers = {**state.figures.to_dict(), **figures, **terms, **numbers_of(estimate)}
         code, sentence, copies = verdict.code.value, verdict.sentence, None
-        if estimate.rewrite is None and state.scans and policy.replica_budget is not None:
+        rewrites = estimate.rewrite is not None or estimate.adaptation is not None
+        if not rewrites and state.scans and policy.replica_budget is not None:
             copies = consider_replicas(context.reporting_to(steps.step("replicas")), state, model)
             numbers["replicas"] = copies.to_dict()
             code, sentence = copies.combined(code, sentence)
         acting = context.reporting_to(steps.step("acting")) if self.act else context
-        if self.act and estimate.rewrite is not None:
-            decision = act_on_estimate(acting, estimate, numbers)
+        if self.act and rewrites:
+            act = act_on_estimate if estimate.adaptation is None else act_on_adaptation
+            decision = act(acting, estimate, numbers)
         elif self.act and copies is not None and copies.verdict.code.acts:
             decision = act_on_replicas(acting, state, copies, numbers)
         else:
@@ -175,7 +179,8 @@ class _Considering:
                 f"files of theirs are read and fit into a step of {policy.step_bytes / 1e6:,.1f} MB"
             )
             return replace(found, verdict=replace(found.verdict, sentence=sentence))
-        return self._estimated("old", indices, policy)
+        estimated = self._estimated("old", indices, policy)
+        return consider_adaptation(context, self.state, self.model, estimated)
 
     def _estimated(self, data: str, indices: Counts, policy: Policy) -> Estimate:
         request = EstimateRequest(

@@ -9,7 +9,7 @@ rows would still be placed by the tree, and nothing but a little skipping lost.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,24 @@ from skipstone.layout.stored_layout import StoredLayout
 from skipstone.predicate.expr import Expr
 from skipstone.pruning.blocks import Counts
 
-__all__ = ["SCANNED_FIRST", "Decided", "decide_adaptation"]
+__all__ = ["SCANNED_FIRST", "AdaptTerms", "Decided", "decide_adaptation"]
 
 SCANNED_FIRST = "scanned_by_ranges_at_first"
 """The parameter of an adapted layout that says what ranges of columns scanned before any adaptation."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptTerms:
+    """What an adaptation may give up and rewrite, as shares, and when it pays.
+
+    ``runs`` is how many runs of the window's queries count as savings, ``margin`` how many times its cost a
+    rewrite must save.
+    """
+
+    most_given_up: float = 0.5
+    most_rewritten: float = 0.5
+    runs: float = 1.0
+    margin: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,20 +64,22 @@ class Decided:
     before: Volume
     after: Volume
     rewrite_seconds: float
+    terms: AdaptTerms
 
     @property
     def seconds_saved(self) -> float:
-        """What the window's queries save."""
-        return self.before.seconds - self.after.seconds
+        """What the runs of the window's queries that count save."""
+        return self.terms.runs * (self.before.seconds - self.after.seconds)
 
     @property
     def pays(self) -> bool:
-        """Whether that is more than the rewrite costs."""
-        return bool(len(self.file_indices)) and self.seconds_saved > self.rewrite_seconds
+        """Whether that is more than the rewrite costs, by the margin."""
+        enough = self.terms.margin * self.rewrite_seconds
+        return bool(len(self.file_indices)) and self.seconds_saved > enough
 
 
 def decide_adaptation(
-    prepared: Prepared, stored: StoredLayout, inputs: CostInputs, most_given_up: float
+    prepared: Prepared, stored: StoredLayout, inputs: CostInputs, terms: AdaptTerms
 ) -> Decided:
     """The adaptation of a layout that is a tree, by the files that were prepared."""
     group = stored.design.group
@@ -73,11 +89,13 @@ def decide_adaptation(
     prices = _prices(prepared, group, inputs)
     limits = AdaptLimits(
         block_rows=prepared.view.block_rows,
-        most_given_up=most_given_up,
+        most_given_up=terms.most_given_up,
+        most_rewritten=terms.most_rewritten,
         scanned_first=_scanned_first(prepared, stored),
     )
     file_of = prepared.drawn.file_of
-    found = adapt_tree(LaidOut(tree, file_of), sample, queries, prices, limits)
+    counted = replace(prices, scan=prices.scan * terms.runs / terms.margin)
+    found = adapt_tree(LaidOut(tree, file_of), sample, queries, counted, limits)
     none = [np.zeros(0, np.int64)]
     touched = np.concatenate([*none, *(change.units for change in found.changes)])
     inside = np.isin(file_of, touched)
@@ -97,6 +115,7 @@ def decide_adaptation(
         before=before,
         after=after,
         rewrite_seconds=prices.fixed + prices.rewrite * rows,
+        terms=terms,
     )
 
 

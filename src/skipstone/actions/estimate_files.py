@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from skipstone.actions.context import Context
 from skipstone.actions.gather_costs import gather_costs
+from skipstone.actions.plan_adaptation import PlannedAdaptation
 from skipstone.actions.prepare import FitRequest, prepare
 from skipstone.actions.usable import with_usable
 from skipstone.errors import SkipstoneError
+from skipstone.estimate.adapt_or_rewrite import AdaptationFigures
 from skipstone.estimate.advice import Advice, advise
 from skipstone.estimate.copy_costs import CopyCosts
 from skipstone.estimate.cost import CostModel
@@ -80,10 +82,15 @@ class ChosenRewrite:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """The verdict and, if it pays, the rewrite."""
+    """The verdict and, if it pays, the rewrite, or the adaptation of a tree that gains more.
+
+    ``considered`` are the figures of an adaptation, whatever was decided.
+    """
 
     verdict: Verdict
     rewrite: ChosenRewrite | None = None
+    adaptation: PlannedAdaptation | None = None
+    considered: AdaptationFigures | None = None
 
 
 def estimate_files(context: Context, request: EstimateRequest) -> Estimate:

@@ -33,7 +33,16 @@ from skipstone.spark.engine.resolve_tracked import (
 )
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
 
-__all__ = ["RewriteResult", "RewriteWork", "fit_design", "layout_record", "plan_of", "rewrite_table"]
+__all__ = [
+    "RewriteResult",
+    "RewriteWork",
+    "fit_design",
+    "layout_record",
+    "plan_of",
+    "prepared_now",
+    "rewrite_table",
+    "store_layout",
+]
 
 LOG = logging.getLogger("skipstone")
 _PAGE_ROWS = 20_000
@@ -88,10 +97,10 @@ def rewrite_table(context: Context, work: RewriteWork) -> RewriteResult:
     rewriting = Rewriting(context.table)
     plan = replace(
         plan_of(context.table, work, layout_id, created),
-        chosen=_indices_now(work.prepared, rewriting.before),
+        chosen=prepared_now(work.prepared, rewriting.before),
     )
     rewritten = rewriting.run(plan, context.progress)
-    _store_layout(context, layout_record(work, plan, rewritten.version))
+    store_layout(context, layout_record(work, plan, rewritten.version))
     seconds = (context.clock() - begun).total_seconds()
     features = features_of_rewrite(work.prepared, work.design, work.sizes)
     remember(context.engine, [Observation.rewrite(features, seconds)])
@@ -116,7 +125,7 @@ def plan_of(table: OpenTable, work: RewriteWork, layout_id: str, created: str) -
     )
 
 
-def _indices_now(prepared: Prepared, before: OpenTable) -> Counts:
+def prepared_now(prepared: Prepared, before: OpenTable) -> Counts:
     """Where the prepared files are in the table as it is now; others may have come and gone meanwhile."""
     snapshot = prepared.snapshot
     found = snapshot.files.some(prepared.file_indices).indices_in(before.files)
@@ -162,7 +171,8 @@ def layout_record(work: RewriteWork, plan: Plan, version: int) -> LayoutRecord:
     )
 
 
-def _store_layout(context: Context, record: LayoutRecord) -> None:
+def store_layout(context: Context, record: LayoutRecord) -> None:
+    """Keep the layout of a rewrite that is committed; a failure is logged."""
     try:
         save_layout(context.store, record)
     except SkipstoneError as problem:

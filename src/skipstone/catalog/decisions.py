@@ -57,7 +57,7 @@ class Decision(Viewed):
 
     def view(self) -> View:
         """What was decided, with the numbers that people look for."""
-        numbers, pays, what = self.numbers, self.code == "PAYS", ""
+        numbers, pays, what = self.numbers, self.code in ("PAYS", "ADAPTS"), ""
         verb = "Rewrote" if self.acted else "Would rewrite" if pays else "Nothing to do"
         if (of_replica := _OF_REPLICAS.get(self.code)) is not None:
             verb = of_replica.capitalize() if self.acted else f"Would have a {of_replica}"

@@ -30,6 +30,10 @@ class AdaptOptions:
             help="The share of what ranges of a column that no query is about skip that may be given up.",
         ),
     ] = 0.5
+    most_rewritten: Annotated[
+        float,
+        typer.Option(**bounds_of("most_rewritten"), help="Rewrite less than this share of the rows."),
+    ] = 0.5
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be rewritten, and why.")] = False
 
 
@@ -38,7 +42,12 @@ def run(table: Source, log: QueryFileOrLog, options: AdaptOptions, shared: Share
     with progress() as report:
         workload = log.read()
         done = shared.open(table).adapt(
-            workload, options.window_days, options.most_given_up, dry_run=options.dry_run, progress=report
+            workload,
+            options.window_days,
+            options.most_given_up,
+            most_rewritten=options.most_rewritten,
+            dry_run=options.dry_run,
+            progress=report,
         )
     warn_of_unused(log.queries, done.unusable)
     if shared.as_json:

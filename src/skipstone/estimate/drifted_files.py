@@ -20,6 +20,7 @@ from skipstone.estimate.cost_inputs import CostInputs, known_files, read_now
 from skipstone.estimate.drift import Drift, drift
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.rewrite_features import placed_by
+from skipstone.layout.hyper import HYPER
 from skipstone.layout.stored_layout import StoredLayout
 from skipstone.pruning.blocks import Counts
 from skipstone.workload.logged_scans import LoggedScan
@@ -39,9 +40,15 @@ class LayoutDrift:
     file_indices: Counts
     drift: Drift
 
+    @property
+    def unfitted(self) -> bool:
+        """Whether it is a tree that was made for no queries, so that any are news to it."""
+        return self.record.strategy == HYPER.name and not self.record.adapted_from
+
     def drifted(self, policy: Policy) -> bool:
         """Whether that is far, by enough queries to be sure."""
-        return self.drift.score >= policy.drift and self.drift.queries >= policy.drift_queries
+        far = self.unfitted or self.drift.score >= policy.drift
+        return far and self.drift.queries >= policy.drift_queries
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""

@@ -34,6 +34,8 @@ class VerdictCode(StrEnum):
     """The best layout saves less than its rewrite costs."""
     PAYS = "PAYS"
     """The best layout saves more than its rewrite costs."""
+    ADAPTS = "ADAPTS"
+    """Adapting a tree saves more than it costs, and more so than laying its files out anew."""
 
     @property
     def estimated_negative(self) -> bool:

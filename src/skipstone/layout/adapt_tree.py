@@ -24,8 +24,9 @@ taken: leave it, do the best on either side, or change it. The value of a change
 
 and what does not have a positive value, or saves less than ``least_gain`` of what its blocks are scanned, is
 never done. A change gives up at most ``most_given_up`` of what ranges of any attribute that no query is about
-skip below its node, or skipped before the first adaptation (:mod:`~skipstone.layout.given_up`). Savings are
-what queries save over the window, so they hold if the window comes once more.
+skip below its node, or skipped before the first adaptation (:mod:`~skipstone.layout.given_up`), and it pools
+less than ``most_rewritten`` of the rows there, so all changes together do. Savings are what queries save over
+the window, so they hold if the window comes once more.
 
 Cost: for each level of the tree, growing over the sampled rows a few times. A change that saves nine tenths
 of what its pool reads in vain is taken without looking further down, and in large trees nodes with less than
@@ -58,6 +59,8 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 _NEAR = 0.9
 """A change that saves so much of what is read in vain is taken without looking at the nodes below."""
+_SAMPLED = 0.99
+"""Rows are counted in a sample, so of those that may be rewritten a little is left."""
 _MANY = 256
 _PARTS = 16
 """Nodes with fewer than this part of a large tree's units are not changed alone, but in pools of others."""
@@ -90,11 +93,13 @@ class AdaptLimits:
     ``least_gain`` is a share of what the queries scan of the rewritten blocks. ``most_given_up`` is a share
     of what ranges of any attribute that no query is about skip; ``scanned_first`` are the shares that such
     ranges scanned before any adaptation, where there were some, so that many do not give up more than one.
+    ``most_rewritten`` is a share of all rows, of which less is rewritten.
     """
 
     block_rows: float
     least_gain: float = 0.1
     most_given_up: float = 0.5
+    most_rewritten: float = 0.5
     scanned_first: Mapping[Expr, float] = field(default_factory=dict)
 
 
@@ -220,6 +225,7 @@ class _Search:
             return _Best(), True
         density = self._units.wasted[worth] / self._units.sizes[worth]
         order = worth[np.argsort(-density, kind="stable")]
+        order = order[: self._affordable(order, below)]
         before = self._skipped[below].sum(axis=0)
         found = _Best()
         for pool in self._pools(order, before):
@@ -234,6 +240,14 @@ class _Search:
             if found.value >= _NEAR * possible:
                 return found, True
         return found, False
+
+    def _affordable(self, order: Indices, below: Indices) -> int:
+        """How many units, in this order, have less than the share of the rows that may be rewritten."""
+        sizes = self._units.sizes
+        if self._limits.most_rewritten >= 1.0:
+            return len(order)
+        most = _SAMPLED * self._limits.most_rewritten * float(sizes[below].sum())
+        return int(np.count_nonzero(np.cumsum(sizes[order]) < most))
 
     def _pools(self, order: Indices, before: Floats) -> list[Indices]:
         """Which units to pool: all, half as many more as may give up all that they skip, and these."""

@@ -81,7 +81,7 @@ def following(found: Sequence[Attribute], seed: int = 0) -> Floats:
         blocks = np.array_split(np.argsort(each, kind="stable"), _BLOCKS)
         scanned = shares_scanned(numbers, [block for block in blocks if len(block)])
         # Of few values each block scans one at least.
-        follow[number] = (1.0 - scanned) / np.maximum(1.0 - 1.0 / numbers.ranges, 1e-9)
+        follow[number] = (1.0 - scanned) / np.maximum(1.0 - numbers.narrowest, 1e-9)
     follow[follow < _CHANCE] = 0.0
     np.fill_diagonal(follow, 0.0)
     return np.minimum(follow, 1.0)

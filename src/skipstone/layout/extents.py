@@ -1,14 +1,17 @@
 """What a range query would scan, attribute by attribute, and the cut that lowers the worst of it.
 
 A block is scanned by a range query if its extent, from the least to the greatest of its values, meets the
-range. Every attribute is divided into ranges of about a twentieth of the rows each, or into its values where
-these have more rows. With the extents of the blocks in numbers of such ranges,
+range. Queries ask for about a twentieth of an attribute's rows, at any place. Every attribute is divided into
+up to a hundred *steps* of about as many rows each, or into its values where these have more rows, and a range
+is as many neighbouring steps as are nearest to a twentieth, one at least. Of ``steps - range + 1`` places, a
+block whose extent goes from step ``first`` to step ``last`` is scanned from those that begin between
+``first - range + 1`` and ``last``. So
 
-    share scanned(b) = sum over blocks of share of rows * (last range - first range + 1) / ranges
+    share scanned(b) = sum over blocks of share of rows * places that meet its extent / places
 
-is what a query for one range of attribute b scans on average. Cutting a node by one attribute narrows the
-extents of all attributes that go along with it, so correlated columns profit from one another's cuts, which
-allocation does not see. :class:`LeastWorst` makes the cut that most reduces
+is what a range of attribute b scans on average. Cutting a node by one attribute narrows the extents of all
+attributes that go along with it, so correlated columns profit from one another's cuts, which allocation does
+not see. :class:`LeastWorst` makes the cut that most reduces
 
     sum over attributes b of (share scanned(b)) ^ power
 
@@ -40,61 +43,73 @@ from skipstone.layout.ranks import Codes
 __all__ = ["LeastWorst", "RangeNumbers", "shares_scanned"]
 
 Floats = npt.NDArray[np.float64]
-_RANGES = 20
+_STEPS = 100
+_SELECTIVITY = 0.05
 _MOST_ROWS = 8_192
 _NO_FIRST, _NO_LAST = np.int8(127), np.int8(-128)
-"""The first and last range of rows without a value: no range lies between."""
+"""The first and last step of rows without a value: no step lies between."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeNumbers:
-    """Which range of each attribute every sampled row lies in, and how many ranges each attribute has.
+    """Which step of each attribute every sampled row lies in, and how many steps attributes and ranges have.
 
     ``first`` and ``last`` have a line for each attribute; they differ only where the value is NULL.
     """
 
     first: npt.NDArray[np.int8]
     last: npt.NDArray[np.int8]
-    ranges: Floats
+    steps: Floats
+    range_steps: Floats
 
     @classmethod
     def of(cls, codes: Sequence[Codes], values: Sequence[int]) -> RangeNumbers:
         """From the ranks of all attributes and how many values each has; NULL has the rank behind them."""
-        numbers = [_ranges(each, count) for each, count in zip(codes, values, strict=True)]
+        numbers = [_steps(each, count) for each, count in zip(codes, values, strict=True)]
         null = np.stack([each >= count for each, count in zip(codes, values, strict=True)])
         stacked = np.stack(numbers).astype(np.int8)
+        steps = np.array([each.max(initial=0) + 1 for each in numbers], np.float64)
         return cls(
             np.where(null, _NO_FIRST, stacked),
             np.where(null, _NO_LAST, stacked),
-            np.array([each.max(initial=0) + 1 for each in numbers], np.float64),
+            steps,
+            np.maximum(np.round(steps * _SELECTIVITY), 1.0),
         )
+
+    @property
+    def narrowest(self) -> Floats:
+        """Of each attribute, the share of its places that a block of a single value meets, at most."""
+        return self.range_steps / (self.steps - self.range_steps + 1)
 
     def of_rows(self, rows: Rows) -> RangeNumbers:
         """The same for some of the rows."""
-        return RangeNumbers(self.first[:, rows], self.last[:, rows], self.ranges)
+        return RangeNumbers(self.first[:, rows], self.last[:, rows], self.steps, self.range_steps)
 
     def widths(self, inside: npt.NDArray[np.bool_] | None = None) -> Floats:
-        """Of each attribute, the share of its ranges that the extent of the rows, or of some, meets."""
+        """Of each attribute, the share of a range's places that meet the extent of the rows, or of some."""
         first = self.first if inside is None else np.where(inside, self.first, _NO_FIRST)
         last = self.last if inside is None else np.where(inside, self.last, _NO_LAST)
-        least, most = first.min(axis=1, initial=_NO_FIRST), last.max(axis=1, initial=_NO_LAST)
-        widths: Floats = np.maximum(most.astype(np.float64) - least + 1, 0.0) / self.ranges
+        least = first.min(axis=1, initial=_NO_FIRST).astype(np.float64)
+        most = last.max(axis=1, initial=_NO_LAST).astype(np.float64)
+        end = self.steps - self.range_steps
+        places = np.minimum(most, end) - np.maximum(least - self.range_steps + 1, 0.0) + 1
+        widths: Floats = np.where(most < least, 0.0, places / (end + 1))
         return widths
 
 
-def _ranges(codes: Codes, values: int) -> npt.NDArray[np.int64]:
-    """The range of each row: values in order, gathered until they have a twentieth of the rows."""
+def _steps(codes: Codes, values: int) -> npt.NDArray[np.int64]:
+    """The step of each row: values in order, gathered until they have a hundredth of the rows."""
     counts = np.bincount(codes, minlength=values + 1)[:values]
     before = np.cumsum(counts) - counts
-    number = (before * _RANGES) // max(int(counts.sum()), 1)
+    number = (before * _STEPS) // max(int(counts.sum()), 1)
     _, dense = np.unique(number, return_inverse=True)
     return np.append(dense, 0)[np.minimum(codes, values)]
 
 
 def shares_scanned(numbers: RangeNumbers, blocks: Sequence[Rows]) -> Floats:
-    """What a query for one range of each attribute scans on average when rows lie in these blocks."""
+    """What a range of each attribute scans on average when rows lie in these blocks."""
     rows = sum(len(block) for block in blocks)
-    shares: Floats = np.zeros(len(numbers.ranges))
+    shares: Floats = np.zeros(len(numbers.steps))
     for block in blocks:
         shares += len(block) / rows * numbers.of_rows(block).widths()
     return shares

@@ -1,16 +1,13 @@
-"""What adapting a tree gains, simulated; `python -m benchmarks.adapt` writes JSON to standard output.
+"""What adapting a tree gains, simulated on rows of 16 independent attributes.
 
-A table of 16 independent attributes is laid out by `hyper`, then adapted to a workload on three of them. What
-queries scan is judged on other rows than those that trees are fitted on, and compared with the qd-tree that
-is fitted for the same queries. Of two workloads `corner` asks for ranges inside a third or a fifth of each of
-the three attributes, `wide` for ranges inside 60 % of two of them.
+They are laid out by ``hyper``, then adapted to a workload on three attributes. What queries scan is judged on
+other rows than those that trees are fitted on, and compared with the qd-tree that is fitted for the same
+queries. Of two workloads ``corner`` asks for ranges inside a third or a fifth of each of the three
+attributes, ``wide`` for ranges inside 60 % of two of them.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 from dataclasses import dataclass
 
@@ -18,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from benchmarks.adapt.least_left import least_left
+from benchmarks.pieces import Piece
 from skipstone.layout.adapt_tree import AdaptLimits, LaidOut, Prices, adapt_tree
 from skipstone.layout.assignment import Tree
 from skipstone.layout.formulas import compile_formulas
@@ -28,6 +27,8 @@ from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.workload_view import workload_view
 from skipstone.predicate.expr import And, Column, Comparison, Expr, Literal, Not
 from skipstone.predicate.types import LONG
+
+__all__ = ["WORKLOADS", "measure"]
 
 ATTRIBUTES = tuple(Column((f"a{number}",), LONG) for number in range(16))
 ASKED = (2, 7, 11)
@@ -49,14 +50,18 @@ class Case:
     fitted: Sample
     judged: Sample
 
-    def scanned(self, numbers: npt.NDArray[np.int32]) -> float:
-        """The share of the judged rows that a query scans on average, if they lie in these blocks."""
+    def read(self, numbers: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """The share of the queries that read each block, and its rows, if the judged rows lie in these."""
         order = np.argsort(numbers, kind="stable")
         begin = np.unique(numbers[order], return_index=True)[1]
         present = np.logical_or.reduceat(self.judged.bits[order], begin, axis=0)
         read = ~compile_formulas(self.queries.formulas, len(self.queries.atoms)).skipped(~present.T)
-        rows = np.diff(np.append(begin, len(order)))
-        return float((read @ rows).mean() / len(order))
+        return read.mean(axis=0), np.diff(np.append(begin, len(order)))
+
+    def scanned(self, numbers: npt.NDArray[np.int32]) -> float:
+        """The share of the judged rows that a query scans on average, if they lie in these blocks."""
+        share, rows = self.read(numbers)
+        return float(share @ rows / rows.sum())
 
     def numbers(self, tree: Tree) -> npt.NDArray[np.int32]:
         """The block of each judged row."""
@@ -97,7 +102,7 @@ def _sample(rng: np.random.Generator, queries: WorkloadView, blocks: int, rows: 
     return Sample(bits, columns, BLOCK_ROWS / rows)
 
 
-def measure(kind: str, blocks: int, seed: int) -> dict[str, object]:
+def measure(kind: str, blocks: int, seed: int = 0) -> Piece:
     """The figures of one workload."""
     made = case(kind, blocks, seed)
     view, queries = TableView(made.fitted, BLOCK_ROWS), made.queries
@@ -123,19 +128,10 @@ def measure(kind: str, blocks: int, seed: int) -> dict[str, object]:
         "percent_scanned_after": 100 * after,
         "percent_scanned_qdtree": 100 * best,
         "times_qdtree": after / best,
+        "percent_least_left": 100 * least_left(*made.read(lying)),
         "others_mean": [
             100 * float(np.mean([each[x] for x in others])) for each in (found.before, found.after)
         ],
         "others_worst": [100 * max(each[x] for x in others) for each in (found.before, found.after)],
         "seconds": seconds,
     }
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="What adapting a tree gains, simulated.")
-    parser.add_argument("--blocks", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    for workload in WORKLOADS:
-        sys.stdout.write(json.dumps(measure(workload, given.blocks, given.seed)) + "\n")
-        sys.stdout.flush()
