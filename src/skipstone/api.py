@@ -166,10 +166,7 @@ class Table:
     def import_log(
         self, queries: Workload, progress: Progress | None = None, cancel: Cancel | None = None
     ) -> ImportedLog:
-        """Add the scans that these queries make to the table's query log, with figures of 0; nothing is run.
-
-        Returns how many were added and the statements that cannot be used.
-        """
+        """Add the scans that these queries make to the table's query log, with figures of 0; none is run."""
         return self.perform(ImportLog(queries), progress, cancel)
 
     def generate(
@@ -252,12 +249,9 @@ class Table:
         Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
         is deleted again.
         """
+        own = layout_options or {}
         options = LayoutOptions(
-            block_rows,
-            partition_by,
-            num_features,
-            leave_out_dates=leave_out_dates,
-            own=layout_options or {},
+            block_rows, partition_by, num_features, leave_out_dates=leave_out_dates, own=own
         )
         action = Optimize(queries, layout, options, output, convert, force, replicas)
         report = self.perform(action, progress, cancel)
@@ -310,11 +304,7 @@ class Table:
         return self.perform(Refresh(replica), progress, cancel)
 
     def drop(
-        self,
-        replica: str,
-        now: bool = False,
-        progress: Progress | None = None,
-        cancel: Cancel | None = None,
+        self, replica: str, now: bool = False, progress: Progress | None = None, cancel: Cancel | None = None
     ) -> DropReport:
         """Delete a replica; the table itself is not touched.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -119,3 +120,8 @@ def test_a_key_that_cannot_be_cut_gives_way_to_other_columns() -> None:
     design = fit_layout("hyper", view, None, {"keys": "key"})
     assert design.parameters["left_out"] == {"key": "has one value"}
     assert len(np.unique(block_numbers(design.group.assignment, view.sample))) == 8
+
+
+def test_the_least_floats_have_a_common_grid() -> None:
+    least = -sys.float_info.max
+    assert least < coarsest(least, -1.5e308) <= -1.5e308

@@ -71,7 +71,10 @@ def _floating(low: float, high: float) -> float:
         return high
     exponent = max(math.frexp(low)[1], math.frexp(high)[1])
     while True:
-        found = math.ldexp(math.floor(math.ldexp(high, -exponent)), exponent)
+        try:
+            found = math.ldexp(math.floor(math.ldexp(high, -exponent)), exponent)
+        except OverflowError:  # a grid so coarse has no number below the least ones
+            found = -math.inf
         if found > low:
             return found
         exponent -= 1
