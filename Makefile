@@ -15,7 +15,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-joins clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ bench-tpch: $(READY)  ## Layouts on denormalised TPC-H (SF=1; ONLY=step for one 
 
 bench-hyper: $(READY)  ## Hyper-partitioning of TPC-H's lineitem (SF=1; ONLY=simulate or files for one step)
 	$(BIN)/python -m benchmarks hyper --sf $(SF) $(if $(ONLY),--only $(ONLY))
+
+bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date or qdtree)
+	$(BIN)/python -m benchmarks joins --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock and that of the S3 server
 	$(PYTHON) -m venv $(VENV)/lock

@@ -61,6 +61,7 @@ def _report(scan: DecidedScan) -> ScanReport:
         bytes_total=figures.bytes_total,
         bytes_read=figures.bytes_read,
         failure=figures.failure,
+        joins=figures.joins,
     )
     return report if scan.question is None else _with_reasons(report, scan, scan.question)
 
