@@ -17,7 +17,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt bench-joins clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -131,6 +131,9 @@ bench-page: $(READY) $(PAGE)  ## The block map in Chromium: drawing 100,000 bloc
 
 bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; ONLY=simulate or files for one step)
 	$(BIN)/python -m benchmarks adapt --sf $(SF) $(if $(ONLY),--only $(ONLY))
+
+bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date or qdtree)
+	$(BIN)/python -m benchmarks joins --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock, and those of the S3 server and of Node.js
 	$(PYTHON) -m venv $(VENV)/lock

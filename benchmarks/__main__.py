@@ -16,6 +16,7 @@ import typer
 import benchmarks.adapt.run as adapt_benchmark
 import benchmarks.benefit.run as benefit_benchmark
 import benchmarks.hyper.run as hyper_benchmark
+import benchmarks.joins.run as joins_benchmark
 import benchmarks.log.run as log_benchmark
 import benchmarks.replay.run as replay_benchmark
 import benchmarks.replicas.run as replicas_benchmark
@@ -167,6 +168,21 @@ def adapt(
     """Adapting a tree to queries on three attributes."""
     options = adapt_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
     _show(lambda report: adapt_benchmark.run(options, output, report), as_json)
+
+
+@app.command()
+def joins(
+    sf: Scale = 1.0,
+    only: Only = None,
+    blocks: Blocks = 1_000,
+    data: Data = None,
+    again: Again = False,
+    output: Output = RESULTS,
+    as_json: AsJson = False,
+) -> None:
+    """Joins of TPC-H's lineitem with small tables that have all the filters."""
+    options = joins_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
+    _show(lambda report: joins_benchmark.run(options, output, report), as_json)
 
 
 with_spark_options(app)

@@ -62,6 +62,7 @@ def scan_report(scan: DecidedScan) -> ScanReport:
         bytes_total=figures.bytes_total,
         bytes_read=figures.bytes_read,
         failure=figures.failure,
+        joins=figures.joins,
     )
     return report if scan.question is None else _with_reasons(report, scan, scan.question)
 

@@ -11,6 +11,7 @@ import numpy as np
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Counts
+from skipstone.pruning.join_report import JoinReport
 from skipstone.pruning.masks import Flags
 from skipstone.pruning.reasons import PruneResult
 from skipstone.view import Cell, Grid, Share, View, Viewed, count, megabytes
@@ -100,7 +101,8 @@ class ScanReport:
     ``files_unindexed`` those that are read because the catalog has no entry for them, ``files_foreign`` those
     that are read because they were indexed under other reader settings. ``failure`` is the sentence that
     says why nothing was skipped. ``filter`` is exact SQL, ``filter_text`` the same for people. ``read`` has,
-    for every condition, the files that it could not rule out.
+    for every condition, the files that it could not rule out. ``joins`` is what joins will decide when the
+    query runs, beyond ``files_skipped``.
     """
 
     root: str
@@ -119,6 +121,7 @@ class ScanReport:
     read: tuple[ReadReason, ...] = ()
     filter_text: str = ""
     copies: tuple[CopyReport, ...] = ()
+    joins: tuple[JoinReport, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
@@ -130,6 +133,7 @@ class ScanReport:
         )
         yield f"  bytes: {self.bytes_read:,} of {self.bytes_total:,} read"
         yield from (f"  {copy.line()}" for copy in self.copies)
+        yield from (f"  {join.line()}" for join in self.joins)
         yield from _listed(self.skipped, "skipped")
         yield from _listed(self.read, "read")
         if self.files_unindexed:

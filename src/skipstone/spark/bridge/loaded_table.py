@@ -10,8 +10,12 @@ import numpy as np
 from skipstone.catalog import Catalog, stamp
 from skipstone.catalog.choose_copies import Choice, Skips, choose_copies
 from skipstone.catalog.decide import decide
+from skipstone.catalog.key_share import key_share
 from skipstone.catalog.replica_store import replica_stamp
 from skipstone.catalog.replicas import Replicas
+from skipstone.predicate.expr import Expr
+from skipstone.predicate.normalize import normalize
+from skipstone.predicate.readable import readable
 from skipstone.pruning.blocks import Counts
 from skipstone.pruning.masks import Flags
 from skipstone.pruning.reasons import PruneResult
@@ -58,6 +62,7 @@ class LoadedTable:
     outdated: bool = False
     looked_at: float = field(default_factory=time.monotonic)
     base_entry: Counts = field(init=False)
+    _shares: dict[tuple[Expr, tuple[tuple[str, str], ...]], float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Find the base files that replicas cover."""
@@ -77,6 +82,15 @@ class LoadedTable:
         skips = Skips(base.skip, self.base_entry, own.skip)
         asked = (question.copies, question.schema, question.settings)
         return Decided(base, own, choose_copies(self.replicas, *asked, skips))
+
+    def key_share(self, question: Question) -> str:
+        """The share of the files with keys like those of one file; or a sentence. The key is the filter."""
+        key = normalize(question.filter)
+        asked = (key, tuple(sorted(question.settings.items())))
+        if asked not in self._shares:
+            self._shares[asked] = key_share(key, self.catalog, question.settings)
+        found = self._shares[asked]
+        return f"nothing is known about {readable(key)}" if found is None else repr(found)
 
 
 def stored_names(store: HadoopStore) -> tuple[str, ...]:

@@ -74,7 +74,8 @@ class Runtime:
             self.shim.addAdapter(new_instance(spark, "SkipstoneDelta"))
             self.early = new_instance(spark, "SkipstoneEarly")
             self.early.connect(self.shim)
-        self.shim.connect(_Function(self._answer), _Function(self._discover))
+        functions = (self._answer, self._probe, self._discover)
+        self.shim.connect(*map(_Function, functions))
 
     def bind(self, name: str, frame: DataFrame) -> None:
         """Let queries call a table by a name; ``names`` knows those of several parts, which no view has."""
@@ -176,6 +177,18 @@ class Runtime:
             return answer
         except Exception as error:
             LOG.warning("A query reads everything: %s", error, exc_info=True)
+            return f"{type(error).__name__}: {error}"
+
+    def _probe(self, text: str) -> str:
+        """How large a share of a table's files has keys like those of one file; or why that is not known."""
+        try:
+            question = Question.read(text)
+            loaded = self._tables[question.root]
+            if loaded.problem or loaded.version != question.version:
+                return loaded.problem or "the catalog was read anew while the query was planned"
+            return loaded.key_share(question)
+        except Exception as error:
+            LOG.warning("A join skips nothing: %s", error, exc_info=True)
             return f"{type(error).__name__}: {error}"
 
     def _look_again(self, root: str, loaded: LoadedTable) -> None:

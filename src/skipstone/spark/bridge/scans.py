@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from skipstone.catalog import Catalog
 from skipstone.catalog.replicas import Replicas
 from skipstone.predicate.expr import Expr
+from skipstone.pruning.join_report import JoinJson, JoinReport
 from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.loaded_table import Decided
 from skipstone.spark.bridge.question import Question, QuestionJson
@@ -41,6 +42,7 @@ class _Summary(TypedDict):
     parts: list[int]
     failure: str
     partitions: list[str]
+    joins: list[JoinJson]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class ScanFigures:
     """How many files and bytes a scan was offered and reads; ``failure`` says why nothing is skipped.
 
     ``parts`` are the horizontal partitions of replicas that it reads, in place of ``files_replaced`` base
-    files: some of their ``replica_files``.
+    files: some of their ``replica_files``. ``joins`` is what joins will decide when the query runs.
     """
 
     root: str
@@ -65,6 +67,7 @@ class ScanFigures:
     replica_files_kept: int = 0
     replica_bytes_kept: int = 0
     parts: tuple[int, ...] = ()
+    joins: tuple[JoinReport, ...] = ()
 
     @property
     def files_read(self) -> int:
@@ -94,6 +97,7 @@ class ScanFigures:
             replica_files_kept=found["replica_files_kept"],
             replica_bytes_kept=found["replica_bytes_kept"],
             parts=tuple(found["parts"]),
+            joins=tuple(map(JoinReport.read, found["joins"])),
         )
 
 

@@ -7,7 +7,9 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 
 /** What was decided about one scan; read by explain, replay and the query log. */
 public final class DecidedScan {
@@ -41,6 +43,10 @@ public final class DecidedScan {
     public BitSet offered = new BitSet();
     public BitSet skipped = new BitSet();
     public LogicalRelation relation;
+
+    /** What was decided about joins, each as JSON. */
+    final List joins = new ArrayList();
+
     CatalogEntries table;
 
     /** Whether files of replicas may be read in place of the base files. */
@@ -107,7 +113,9 @@ public final class DecidedScan {
                 + CopyState.numbers(parts)
                 + ",\"partitions\":["
                 + partitions()
-                + "]}";
+                + "],\"joins\":"
+                + joins
+                + "}";
     }
 
     /** The names of the columns that the table is partitioned by. */

@@ -86,6 +86,18 @@ final class ParquetScans implements ScanAdapter {
         return null;
     }
 
+    public int entry(HadoopFsRelation relation, CatalogEntries table, FileStatus file) {
+        return PrunedFiles.entry(table, file);
+    }
+
+    public boolean isFixed() {
+        return false;
+    }
+
+    public boolean isWriting() {
+        return false;
+    }
+
     public FileIndex prune(
             HadoopFsRelation relation, CatalogEntries table, ScanAnswer answer, DecidedScan scan) {
         BitSet skip = answer.skip;
@@ -97,7 +109,7 @@ final class ParquetScans implements ScanAdapter {
             Iterator files = ((PartitionDirectory) directories.next()).files().iterator();
             while (files.hasNext()) {
                 FileStatus file = ((FileStatusWithMetadata) files.next()).fileStatus();
-                scan.count(index.entry(file), skip, file.getLen());
+                scan.count(PrunedFiles.entry(table, file), skip, file.getLen());
             }
         }
         scan.filesTotal = scan.filesOffered;

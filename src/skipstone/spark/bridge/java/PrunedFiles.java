@@ -28,7 +28,8 @@ public final class PrunedFiles implements FileIndex, PrunedIndex {
         this.skip = skip;
     }
 
-    int entry(FileStatus file) {
+    /** The position of a file's entry, or -1. */
+    static int entry(CatalogEntries table, FileStatus file) {
         String path = file.getPath().toString();
         String key =
                 path.startsWith(table.root + "/") ? path.substring(table.root.length() + 1) : path;
@@ -44,7 +45,7 @@ public final class PrunedFiles implements FileIndex, PrunedIndex {
             Iterator statuses = directory.files().iterator();
             while (statuses.hasNext()) {
                 FileStatusWithMetadata status = (FileStatusWithMetadata) statuses.next();
-                int entry = entry(status.fileStatus());
+                int entry = entry(table, status.fileStatus());
                 if (entry < 0 || !skip.get(entry)) {
                     kept.addOne(status);
                 }

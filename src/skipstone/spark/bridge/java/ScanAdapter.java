@@ -1,5 +1,6 @@
 package skipstone;
 
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 
@@ -39,4 +40,13 @@ public interface ScanAdapter {
 
     /** The ids of the replicas whose horizontal partitions the scan reads; none for the base. */
     String[] replicasRead(HadoopFsRelation relation);
+
+    /** The position of the catalog entry for exactly this file of a relation, or -1. */
+    int entry(HadoopFsRelation relation, CatalogEntries table, FileStatus file);
+
+    /** Whether the files that a relation lists cannot get other rows. */
+    boolean isFixed();
+
+    /** Whether this thread is in a transaction, which keeps account of what it reads. */
+    boolean isWriting();
 }

@@ -129,4 +129,31 @@ final class ScanPruner {
             ((List) list).add(record);
         }
     }
+
+    /** Adds what was decided about a join to the report on a scan, if there is one to make. */
+    void addJoin(LogicalRelation scan, JoinNote note) {
+        List scans = (List) report.get();
+        if (scans == null) {
+            return;
+        }
+        if (reported(scans, scan) == null) {
+            // A scan without a filter of its own; what it reads at planning is everything.
+            prune(scan, Literal$.MODULE$.TrueLiteral(), false);
+        }
+        DecidedScan record = reported(scans, scan);
+        if (record != null) {
+            record.joins.add(note.json());
+        }
+    }
+
+    /** The report on a scan, which may have other files now but has the same columns. */
+    private static DecidedScan reported(List scans, LogicalRelation scan) {
+        for (int i = 0; i < scans.size(); i++) {
+            DecidedScan record = (DecidedScan) scans.get(i);
+            if (record.relation != null && record.relation.output().equals(scan.output())) {
+                return record;
+            }
+        }
+        return null;
+    }
 }

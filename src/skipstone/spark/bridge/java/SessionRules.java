@@ -12,24 +12,31 @@ import scala.runtime.AbstractFunction1;
 final class SessionRules {
     private final Skipstone shim;
     private final Rule rule;
+    private final DynamicStrategy strategy;
 
-    SessionRules(Skipstone shim, Rule rule) {
+    SessionRules(Skipstone shim, Rule rule, DynamicStrategy strategy) {
         this.shim = shim;
         this.rule = rule;
+        this.strategy = strategy;
     }
 
     /**
-     * Puts the rule behind all rules of a session, those of others included, unless it is there.
+     * Puts the rule behind all rules of a session, those of others included, unless it is there,
+     * and the strategy for what it makes before all others.
      */
     void install(SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {
+            if (!methods.extraStrategies().contains(strategy)) {
+                methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(strategy));
+            }
             if (!methods.extraOptimizations().contains(rule)) {
                 methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().appended(rule));
             }
         }
     }
 
+    /** The strategy stays: there may be plans that the rule has been at. */
     void uninstall(SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {

@@ -1,9 +1,14 @@
 package skipstone;
 
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.ListQuery;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Subquery;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
@@ -19,29 +24,41 @@ public final class SkipRule extends Rule {
 
     private final Skipstone shim;
     private final ScanPruner pruner;
+    private final JoinPruner joins;
 
-    SkipRule(Skipstone shim, ScanPruner pruner) {
+    SkipRule(Skipstone shim, ScanPruner pruner, JoinPruner joins) {
         this.shim = shim;
         this.pruner = pruner;
+        this.joins = joins;
     }
 
     public TreeNode apply(TreeNode plan) {
         if (!shim.wanted()) {
             return plan;
         }
-        return new Pass(pruner, !FilePaths.inPlan((LogicalPlan) plan)).rewrite((LogicalPlan) plan);
+        LogicalPlan whole = (LogicalPlan) plan;
+        Pass pass = new Pass(this, !FilePaths.inPlan(whole));
+        // A subquery that is optimized alone may still be changed, and is looked at again later.
+        return whole instanceof Subquery ? pass.rewrite(whole) : pass.withJoins(whole);
     }
 
     /** One look at a whole plan. */
     static final class Pass {
         private final ScanPruner pruner;
+        private final JoinPruner joins;
 
         /** Whether files of replicas may be read in place of the base files. */
         private final boolean anyCopy;
 
-        Pass(ScanPruner pruner, boolean anyCopy) {
-            this.pruner = pruner;
+        Pass(SkipRule rule, boolean anyCopy) {
+            this.pruner = rule.pruner;
+            this.joins = rule.joins;
             this.anyCopy = anyCopy;
+        }
+
+        /** Skips at planning first, so that joins see what is left. */
+        LogicalPlan withJoins(LogicalPlan plan) {
+            return new JoinRule(joins, pruner).rewrite(rewrite(plan));
         }
 
         /**
@@ -55,6 +72,12 @@ public final class SkipRule extends Rule {
             }
             Object mapped = done.mapExpressions(new Inside(this));
             return (LogicalPlan) mapped;
+        }
+
+        /** Whether a filter was made for a join; its plan is that of the join's other side. */
+        boolean isOurs(PlanExpression subquery) {
+            return subquery instanceof DynamicPruningSubquery
+                    && joins.records.made(((DynamicPruningSubquery) subquery).exprId().id());
         }
 
         private LogicalPlan rewriteScans(LogicalPlan plan) {
@@ -99,13 +122,23 @@ public final class SkipRule extends Rule {
             if (expression instanceof PlanExpression) {
                 PlanExpression subquery = (PlanExpression) expression;
                 if (subquery.plan() instanceof LogicalPlan) {
+                    if (rule.isOurs(subquery)) {
+                        return subquery;
+                    }
                     LogicalPlan before = (LogicalPlan) subquery.plan();
-                    LogicalPlan after = rule.rewrite(before);
+                    LogicalPlan after =
+                            isAlone(subquery) ? rule.withJoins(before) : rule.rewrite(before);
                     return after == before ? subquery : subquery.withNewPlan(after);
                 }
                 return subquery;
             }
             return expression.containsPattern(SUBQUERY) ? expression.mapChildren(this) : expression;
+        }
+
+        /** Whether a subquery is a query of its own. */
+        private static boolean isAlone(PlanExpression subquery) {
+            return (subquery instanceof ScalarSubquery || subquery instanceof ListQuery)
+                    && ((SubqueryExpression) subquery).getOuterAttrs().isEmpty();
         }
     }
 }

@@ -25,7 +25,9 @@ public final class Skipstone {
     private final List adapters = new CopyOnWriteArrayList();
     private final ScanPruner pruner = new ScanPruner(tables, adapters);
     private final LoggedScans loggedScans = new LoggedScans(tables, adapters);
-    private final SessionRules rules = new SessionRules(this, new SkipRule(this, pruner));
+    private final JoinPruner joins = new JoinPruner(tables, adapters);
+    private final SessionRules rules =
+            new SessionRules(this, new SkipRule(this, pruner, joins), new DynamicStrategy(joins));
     private volatile boolean active = true;
 
     public Skipstone() {
@@ -35,11 +37,14 @@ public final class Skipstone {
     /**
      * @param decider takes a question as JSON, answers as {@link ScanAnswer} reads it, or with a
      *     sentence that says why not
+     * @param prober takes a question about a key, answers with the share of the files that have
+     *     keys like those of one file, or with a sentence that says why that is not known
      * @param discoverer takes a root path never seen before, and registers the table if it has a
      *     catalog; null switches discovery off
      */
-    public void connect(Function decider, Function discoverer) {
+    public void connect(Function decider, Function prober, Function discoverer) {
         pruner.connect(decider);
+        joins.connect(decider, prober);
         tables.connect(discoverer);
     }
 

@@ -1,5 +1,6 @@
 package skipstone;
 
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.OptimisticTransaction;
@@ -22,6 +23,7 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
 
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -135,9 +137,24 @@ public final class SkipstoneDelta implements ScanAdapter {
         }
     }
 
+    /** Delta has encoded paths below the root, and Spark the paths themselves. */
+    public int entry(HadoopFsRelation relation, CatalogEntries table, FileStatus file) {
+        URI root = URI.create(((TahoeFileIndex) relation.location()).path().toUri() + "/");
+        String path = root.relativize(file.getPath().toUri()).toString();
+        return table.find(path, file.getLen(), file.getModificationTime());
+    }
+
+    public boolean isFixed() {
+        return true;
+    }
+
+    public boolean isWriting() {
+        return OptimisticTransaction.getActive().isDefined();
+    }
+
     /** A transaction keeps account of the files that it reads, which are those of the base. */
     public CopyState copies(HadoopFsRelation relation, CatalogEntries table) throws Exception {
-        if (table.replicas == null || OptimisticTransaction.getActive().isDefined()) {
+        if (table.replicas == null || isWriting()) {
             return null;
         }
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();

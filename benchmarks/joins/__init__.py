@@ -1,0 +1,1 @@
+"""Skipping through joins."""

@@ -1,0 +1,104 @@
+"""Runs the benchmark of joins: queries that filter small tables only, with skipstone on and off.
+
+lineitem lies in ranges of ship dates, or by a qd-tree. Every measured piece is kept, so a run continues where
+the last one ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import exp, log
+from pathlib import Path
+
+import skipstone
+from benchmarks.figures import RESULTS, Figure, at_least, at_most, unbarred, write
+from benchmarks.joins.measure import LAYOUTS, Joins
+from benchmarks.pieces import Piece, Pieces
+from benchmarks.tpch.run import data_directory
+from benchmarks.tpchgen import run_tpchgen
+from skipstone.errors import SkipstoneError
+from skipstone.progress import Progress
+
+__all__ = ["Options", "run"]
+
+_BLOCKS = 1_000
+_PAIRS = 5
+_FASTER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The scale factor, the layouts (all by default), and about how many files lineitem gets."""
+
+    sf: float = 1.0
+    only: tuple[str, ...] = ()
+    blocks: int = _BLOCKS
+    data: str | None = None
+    again: bool = False
+
+    def name(self) -> str:
+        """What the results are called."""
+        whole = "joins" if (self.sf, self.blocks) == (1, _BLOCKS) else f"joins-sf{self.sf:g}-{self.blocks}"
+        return "-".join((whole, *self.only))
+
+    def command(self) -> str:
+        """The command that measures this."""
+        blocks = [f"--blocks {self.blocks}"] if self.blocks != _BLOCKS else []
+        layouts = [f"--only {layout}" for layout in self.only]
+        return " ".join(("python -m benchmarks joins", f"--sf {self.sf:g}", *blocks, *layouts))
+
+
+def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
+    """Make the tables, time the queries and write the figures."""
+    unknown = [layout for layout in options.only if layout not in LAYOUTS]
+    if unknown:
+        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(LAYOUTS)}.")
+    home = data_directory(options.data) / f"joins-sf{options.sf:g}-{options.blocks}"
+    source = home / "parquet"
+    if not (source / "lineitem.parquet").exists():
+        run_tpchgen(options.sf, source)
+    pieces = Pieces(home / "pieces", options.again)
+    layouts = options.only or LAYOUTS
+    spark = skipstone.session(app_name="skipstone-bench")
+    joins = Joins(spark, home, source, options.blocks, time.perf_counter)
+    pieces.measure("small", joins.small)
+    for index, layout in enumerate(layouts):
+        if progress is not None:
+            progress(f"lineitem by {layout}", index, len(layouts))
+        pieces.measure(f"table-{layout}", partial(joins.laid_out, layout))
+        pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _PAIRS))
+    measured = {name: piece for name, piece in pieces.asked_for().items() if name.startswith("timed-")}
+    return write(options.name(), figures(measured, options.command()), measured, output)
+
+
+def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
+    """What the queries gain and lose, by layout."""
+    found: list[Figure] = []
+    for name, queries in measured.items():
+        layout = name.removeprefix("timed-")
+        gains = [query["times_faster"] for query in queries.values() if query["skips"]]
+        mean = exp(sum(map(log, gains)) / len(gains))
+        slower = max(100 * (query["seconds_on"] / query["seconds_off"] - 1) for query in queries.values())
+        same = sum(not query["same_result"] for query in queries.values())
+        found += [
+            at_least(
+                f"{layout}: best of the queries whose keys are in few files",
+                max(gains),
+                "times",
+                _FASTER,
+                command,
+            ),
+            at_least(f"{layout}: geometric mean of these", mean, "times", _FASTER, command),
+            at_most(f"{layout}: most that any query loses", slower, "%", 3, command),
+            at_most(f"{layout}: queries with another result", same, "queries", 0, command),
+            unbarred(
+                f"{layout}: queries at least 2 times faster",
+                sum(gain >= _FASTER for gain in gains),
+                "",
+                command,
+            ),
+        ]
+    return found

@@ -1,0 +1,254 @@
+package skipstone;
+
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys$;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.internal.SQLConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import scala.Option;
+import scala.Tuple8;
+import scala.collection.mutable.ListBuffer;
+import scala.runtime.AbstractFunction1;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds equijoins by which files of registered tables may be skipped when the keys of the other
+ * side are known, and puts a filter for that on their scans: Spark's own expression for pruning
+ * partitions dynamically, which Spark plans, reuses the broadcast for and runs. {@link
+ * DynamicStrategy} then makes the scans that use it.
+ *
+ * <p>A join is looked at before those below it. Its other side is finished first, so that what is
+ * broadcast and what the keys are taken from is one and the same plan.
+ */
+final class JoinRule {
+    private static final Logger LOG = LoggerFactory.getLogger("skipstone");
+
+    /** The session's setting that turns skipping by joins off and on. */
+    static final String SWITCH = "spark.skipstone.joins.enabled";
+
+    /** If the keys of a file are in more of the files than that, joins will not skip many. */
+    private static final double MOST_SHARE = 0.75;
+
+    private final JoinPruner pruner;
+    private final ScanPruner scans;
+
+    JoinRule(JoinPruner pruner, ScanPruner scans) {
+        this.pruner = pruner;
+        this.scans = scans;
+    }
+
+    /** The plan of a query or of a subquery; what is in its own subqueries is not looked at. */
+    LogicalPlan rewrite(LogicalPlan plan) {
+        SQLConf conf = SQLConf.get();
+        if (!conf.getConfString(SWITCH, "true").equalsIgnoreCase("true")
+                || !conf.dynamicPartitionPruningEnabled()
+                || plan.isStreaming()
+                || done(plan)) {
+            return plan;
+        }
+        try {
+            return process(plan);
+        } catch (VirtualMachineError fatal) {
+            throw fatal;
+        } catch (Throwable failure) {
+            if (failure instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            LOG.warn("skipstone leaves the joins of a query alone: " + failure);
+            return plan;
+        }
+    }
+
+    /** Whether this rule has been here: Spark runs rules until a plan stays as it is. */
+    private static boolean done(LogicalPlan plan) {
+        if (plan instanceof Filter && ((Filter) plan).child() instanceof LogicalRelation) {
+            LogicalRelation scan = (LogicalRelation) ((Filter) plan).child();
+            List conjuncts = new ArrayList();
+            ScanQuestion.split(((Filter) plan).condition(), conjuncts);
+            for (int i = 0; i < conjuncts.size(); i++) {
+                if (conjuncts.get(i) instanceof DynamicPruningSubquery
+                        && scan.relation() instanceof HadoopFsRelation
+                        && JoinTarget.ofFiles((DynamicPruningSubquery) conjuncts.get(i), scan)) {
+                    return true;
+                }
+            }
+        }
+        scala.collection.Iterator children = plan.children().iterator();
+        while (children.hasNext()) {
+            if (done((LogicalPlan) children.next())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private LogicalPlan process(LogicalPlan plan) throws Exception {
+        if (!(plan instanceof Join)) {
+            return below(plan);
+        }
+        Join join = (Join) plan;
+        Option found = ExtractEquiJoinKeys$.MODULE$.unapply(join);
+        if (found.isEmpty()) {
+            return below(plan);
+        }
+        Tuple8 keys = (Tuple8) found.get();
+        boolean leftFirst = JoinSide.size(join.left()) >= JoinSide.size(join.right());
+        for (int i = 0; i < 2; i++) {
+            JoinSide side =
+                    new JoinSide(
+                            join,
+                            (i == 0) == leftFirst,
+                            (scala.collection.immutable.Seq) keys._2(),
+                            (scala.collection.immutable.Seq) keys._3());
+            List chosen = choose(side);
+            if (!chosen.isEmpty()) {
+                return pruned(side, chosen);
+            }
+        }
+        return below(plan);
+    }
+
+    private LogicalPlan below(LogicalPlan plan) {
+        Object mapped = plan.mapChildren(new Down(this));
+        return (LogicalPlan) mapped;
+    }
+
+    static final class Down extends AbstractFunction1 {
+        private final JoinRule rule;
+
+        Down(JoinRule rule) {
+            this.rule = rule;
+        }
+
+        public Object apply(Object node) {
+            try {
+                return rule.process((LogicalPlan) node);
+            } catch (RuntimeException failure) {
+                throw failure;
+            } catch (Exception failure) {
+                throw new IllegalStateException(failure.getMessage(), failure);
+            }
+        }
+    }
+
+    /** A key of a side, the scan that it comes from and how many files have keys like those of one. */
+    static final class Choice {
+        final int index;
+        final JoinTarget target;
+        final double share;
+        final boolean broadcast;
+
+        Choice(int index, JoinTarget target, double share, boolean broadcast) {
+            this.index = index;
+            this.target = target;
+            this.share = share;
+            this.broadcast = broadcast;
+        }
+    }
+
+    private List choose(JoinSide side) throws Exception {
+        List out = new ArrayList();
+        for (int i = 0; i < side.keys.size(); i++) {
+            JoinTarget target = JoinTarget.find((Expression) side.keys.apply(i), side.pruned());
+            JoinPruner.Known scan =
+                    target == null ? null : pruner.known((HadoopFsRelation) target.scan.relation());
+            if (scan == null) {
+                continue;
+            }
+            JoinNote note = new JoinNote(target, side, i);
+            Choice choice = judge(side, i, target, scan, note);
+            if (choice == null) {
+                scans.addJoin(target.scan, note);
+            } else if (choice.broadcast || out.isEmpty()) {
+                out.add(choice);
+            } else if (choice.share < ((Choice) out.get(0)).share) {
+                // Keys that are computed for this alone are computed once.
+                out.set(0, choice);
+            }
+        }
+        return out;
+    }
+
+    /** Null if a scan is left alone; the note then says why. */
+    private Choice judge(
+            JoinSide side, int index, JoinTarget target, JoinPruner.Known scan, JoinNote note)
+            throws Exception {
+        if (!side.drops()) {
+            return note.refuse("PRESERVED", "rows without a partner are kept by this kind of join");
+        }
+        if (JoinTarget.byPartition(target.key, target.scan)) {
+            return note.refuse("PARTITIONS", "Spark itself prunes partitions by this key");
+        }
+        Expression otherKey = (Expression) side.otherKeys.apply(index);
+        if (!KeyPredicate.supports(target.key.dataType())
+                || !target.key.dataType().equals(otherKey.dataType())) {
+            return note.refuse("KEY_TYPE", "keys of this type are not compared");
+        }
+        if (scan.adapter.isWriting()) {
+            return note.refuse("TRANSACTION", "a transaction keeps account of what it reads");
+        }
+        if (!RepeatableSide.filtered(side.other())) {
+            return note.refuse("NOT_FILTERED", "the other side has no filter");
+        }
+        boolean broadcast = side.broadcasts(SQLConf.get());
+        String obstacle = RepeatableSide.obstacle(side.other(), !broadcast, pruner);
+        if (obstacle != null) {
+            return note.refuse(
+                    "NOT_REPEATABLE", "the other side may not be the same twice: " + obstacle);
+        }
+        Object share = pruner.share(scan, target.key);
+        if (!(share instanceof Double)) {
+            return note.refuse("NOT_KNOWN", String.valueOf(share));
+        }
+        note.share = ((Double) share).doubleValue();
+        if (note.share > MOST_SHARE) {
+            return note.refuse("SPREAD", "the keys of a file are in most files");
+        }
+        if (!broadcast) {
+            double saved = (1.0 - note.share) * 0.5 * JoinSide.size(target.scan);
+            if (saved <= JoinSide.cost(side.other())) {
+                return note.refuse(
+                        "COST", "computing the other side's keys costs more than it may save");
+            }
+        }
+        return new Choice(index, target, note.share, broadcast);
+    }
+
+    private LogicalPlan pruned(JoinSide side, List chosen) throws Exception {
+        LogicalPlan other = process(side.other());
+        LogicalPlan pruned = side.pruned();
+        for (int i = 0; i < chosen.size(); i++) {
+            Choice choice = (Choice) chosen.get(i);
+            Expression key = choice.target.key;
+            DynamicPruningSubquery filter =
+                    choice.broadcast
+                            ? JoinSide.broadcast(key, other, side.otherKeys, choice.index)
+                            : JoinSide.collected(
+                                    key, other, (Expression) side.otherKeys.apply(choice.index));
+            // The way to a scan stays the same when filters are added below it.
+            pruned =
+                    JoinTarget.find((Expression) side.keys.apply(choice.index), pruned)
+                            .filtered(pruned, filter);
+            JoinNote note = new JoinNote(choice.target, side, choice.index);
+            note.accept(choice.broadcast, choice.share);
+            note.last = pruner.records.last(note.decision());
+            pruner.records.planned(filter.exprId().id(), note.decision());
+            scans.addJoin(choice.target.scan, note);
+        }
+        ListBuffer children = new ListBuffer();
+        LogicalPlan done = process(pruned);
+        children.addOne(side.left ? done : other);
+        children.addOne(side.left ? other : done);
+        Object made = side.join.withNewChildren(children.toList());
+        return (LogicalPlan) made;
+    }
+}
