@@ -174,7 +174,10 @@ it("rewrites the table with progress to be seen", async () => {
   expect(steps.size).toBeGreaterThan(1);
   await go("#/tables/orders/layout", /Layout of orders/);
   await page.getByText("laid out by qdtree", { exact: false }).waitFor({ timeout: LONG });
-  await page.getByRole("region", { name: /Tree of the qdtree layout/ }).first().waitFor();
+  await page
+    .getByRole("region", { name: /Tree of the qdtree layout/ })
+    .first()
+    .waitFor();
   await page.getByRole("combobox", { name: "Coloured by" }).selectOption("reads");
   await page.getByRole("application", { name: /how often/ }).waitFor();
   await seen("layout");

@@ -166,7 +166,7 @@ function Side({ here }: { here: Route }) {
           </nav>
         </div>
       )}
-      <footer>
+      <div class="foot">
         {active.slice(0, 3).map((job) => (
           <div class="running" key={job.id}>
             <a href={hashOf({ page: "jobs", job: String(job.id) })}>{titleOf(job)}</a>
@@ -185,7 +185,7 @@ function Side({ here }: { here: Route }) {
           {server.value ? `skipstone ${server.value.version}, Spark ${server.value.spark}` : "not connected"}{" "}
           <a href="/api/docs">API</a>
         </span>
-      </footer>
+      </div>
     </header>
   );
 }

@@ -111,7 +111,8 @@ export function BlockMap(props: BlockMapProps) {
 
   const leave = () => {
     cancelAnimationFrame(frame.current);
-    tip.current!.hidden = true;
+    if (!tip.current) return; // a canvas that has the focus loses it when it is removed
+    tip.current.hidden = true;
     marked.current = -1;
     if (drawn.current) mark(canvas.current!, drawn.current, selected, true);
   };
