@@ -27,15 +27,7 @@ from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import still_tracked, tracked_columns
 from skipstone.spark.engine.rewrite import Plan, Rewriting
 
-__all__ = [
-    "MOST_ROWS",
-    "PARTITION_ROWS",
-    "divided",
-    "indices_now",
-    "make_partition",
-    "stored_plan",
-    "whole_partition",
-]
+__all__ = ["MOST_ROWS", "PARTITION_ROWS", "divided", "make_partition", "stored_plan", "whole_partition"]
 
 PARTITION_ROWS = "partition_rows"
 """The parameter of a stored layout that says how many rows a horizontal partition was made for."""
