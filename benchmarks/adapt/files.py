@@ -68,5 +68,6 @@ def _least_left(table: Table, queries: Workload) -> float:
     context = context_of(table)
     catalog = context.catalog
     mine = context.snapshot.files.indices_in(catalog.files)
-    read = [~context.engine.scans_of(query.sql)[0].skipped[mine] for query in queries.queries]
+    scans = [context.engine.scans_of(query.sql)[0] for query in queries.queries]
+    read = [(scan.offered & ~scan.skipped)[mine] for scan in scans]
     return least_left(np.mean(read, axis=0), catalog.blocks.rows[mine], catalog.files.sizes[mine])

@@ -33,16 +33,7 @@ from skipstone.spark.engine.resolve_tracked import (
 )
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
 
-__all__ = [
-    "RewriteResult",
-    "RewriteWork",
-    "fit_design",
-    "layout_record",
-    "plan_of",
-    "prepared_now",
-    "rewrite_table",
-    "store_layout",
-]
+__all__ = ["RewriteResult", "RewriteWork", "fit_design", "layout_record", "plan_of", "rewrite_table"]
 
 LOG = logging.getLogger("skipstone")
 _PAGE_ROWS = 20_000
@@ -97,10 +88,10 @@ def rewrite_table(context: Context, work: RewriteWork) -> RewriteResult:
     rewriting = Rewriting(context.table)
     plan = replace(
         plan_of(context.table, work, layout_id, created),
-        chosen=prepared_now(work.prepared, rewriting.before),
+        chosen=_indices_now(work.prepared, rewriting.before),
     )
     rewritten = rewriting.run(plan, context.progress)
-    store_layout(context, layout_record(work, plan, rewritten.version))
+    _store_layout(context, layout_record(work, plan, rewritten.version))
     seconds = (context.clock() - begun).total_seconds()
     features = features_of_rewrite(work.prepared, work.design, work.sizes)
     remember(context.engine, [Observation.rewrite(features, seconds)])
@@ -125,7 +116,7 @@ def plan_of(table: OpenTable, work: RewriteWork, layout_id: str, created: str) -
     )
 
 
-def prepared_now(prepared: Prepared, before: OpenTable) -> Counts:
+def _indices_now(prepared: Prepared, before: OpenTable) -> Counts:
     """Where the prepared files are in the table as it is now; others may have come and gone meanwhile."""
     snapshot = prepared.snapshot
     found = snapshot.files.some(prepared.file_indices).indices_in(before.files)
@@ -171,8 +162,7 @@ def layout_record(work: RewriteWork, plan: Plan, version: int) -> LayoutRecord:
     )
 
 
-def store_layout(context: Context, record: LayoutRecord) -> None:
-    """Keep the layout of a rewrite that is committed; a failure is logged."""
+def _store_layout(context: Context, record: LayoutRecord) -> None:
     try:
         save_layout(context.store, record)
     except SkipstoneError as problem:

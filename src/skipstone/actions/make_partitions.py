@@ -32,7 +32,6 @@ __all__ = [
     "MOST_ROWS",
     "PARTITION_ROWS",
     "divided",
-    "indices_now",
     "make_partition",
     "stored_plan",
     "whole_partition",

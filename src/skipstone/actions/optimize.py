@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import ClassVar
 
 from skipstone.actions.choose_layout import AUTO, LayoutChoice, choose_again, choose_layout, needs_queries
 from skipstone.actions.context import Context
 from skipstone.actions.divided_trees import check_trees, divided_trees, replicate_trees
-from skipstone.actions.lay_out import RewriteResult, RewriteWork, rewrite_table
-from skipstone.actions.lay_out_copies import lay_out_copies, one_pass_suits
+from skipstone.actions.lay_out import RewriteWork, rewrite_table
 from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.optimize_report import OptimizeReport
 from skipstone.actions.prepare import FitRequest
@@ -115,8 +112,6 @@ class Optimize:
                         made = stack.enter_context(target.made())
                     trees = [choose_again(context, tree, request, made) for tree in trees]
                     where = replace(context, table=made)
-                if self.replicas > 1 and one_pass_suits(trees[0].prepared.total_rows):
-                    return lay_out_together(where.reporting_to(steps.step("rewriting")), trees)
                 done = lay_out(where.reporting_to(steps.step("rewriting")), trees[0])
             if self.replicas == 1:
                 return done
@@ -138,25 +133,10 @@ def lay_out(context: Context, chosen: LayoutChoice) -> OptimizeReport:
     if chosen.design is None:
         reason = "no layout would let the queries of the log skip more than the current layout"
         return _report(replace(chosen, layout=CURRENT_LAYOUT), reason)
-    started = context.clock()
-    return _done(context, chosen, rewrite_table(context, _work(chosen)), started)
-
-
-def lay_out_together(context: Context, trees: Sequence[LayoutChoice]) -> OptimizeReport:
-    """Rewrite the files by the first of several choices, and make replicas by the others, in one pass."""
-    started = context.clock()
-    result, replicas = lay_out_copies(context, [_work(tree) for tree in trees])
-    return replace(_done(context, trees[0], result, started), replicas=replicas)
-
-
-def _work(chosen: LayoutChoice) -> RewriteWork:
-    assert chosen.design is not None
-    return RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
-
-
-def _done(context: Context, chosen: LayoutChoice, result: RewriteResult, started: datetime) -> OptimizeReport:
-    assert chosen.design is not None
     queries = "" if chosen.prepared.entries else f"{_NO_QUERIES}; "
+    started = context.clock()
+    work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
+    result = rewrite_table(context, work)
     return replace(
         _report(chosen, queries + chosen.design.note),
         layout_id=result.layout_id,

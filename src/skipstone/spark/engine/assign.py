@@ -36,7 +36,7 @@ from skipstone.predicate.types import LONG
 from skipstone.spark.engine.row_hash import hashed_row
 from skipstone.spark.engine.session_copy import in_session, lenient
 
-__all__ = ["BLOCK", "arranged", "coarsened", "sorted_within", "with_block"]
+__all__ = ["BLOCK", "arranged", "coarsened", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -66,15 +66,9 @@ def coarsened(frame: DataFrame, blocks: int, wanted: int) -> DataFrame:
 def arranged(frame: DataFrame, blocks: int, sort: Sequence[str]) -> DataFrame:
     """One partition per block of a frame that has them, sorted by these expressions, and no :data:`BLOCK`."""
     placed = lenient(frame).repartitionById(blocks, BLOCK)
-    return sorted_within(in_session(frame.sparkSession, placed), sort).drop(BLOCK)
-
-
-def sorted_within(frame: DataFrame, sort: Sequence[str]) -> DataFrame:
-    """The frame, each of whose partitions is sorted by these expressions; NULL where evaluation fails."""
-    if not sort:
-        return frame
-    placed = lenient(frame).sortWithinPartitions(*map(F.expr, sort))
-    return in_session(frame.sparkSession, placed)
+    if sort:
+        placed = placed.sortWithinPartitions(*map(F.expr, sort))
+    return in_session(frame.sparkSession, placed.drop(BLOCK))
 
 
 def _with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:

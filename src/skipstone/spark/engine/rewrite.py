@@ -29,9 +29,8 @@ from skipstone.predicate.expr import Expr, Value
 from skipstone.progress import Progress, Steps
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.engine.assign import arranged, sorted_within
+from skipstone.spark.engine.assign import arranged
 from skipstone.spark.engine.cancellation import check_cancelled, shielded
-from skipstone.spark.engine.deal_rows import DealtRows
 from skipstone.spark.engine.job_progress import watch
 from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
 from skipstone.spark.engine.open_table import OpenTable, open_handle, packed_bits
@@ -65,8 +64,7 @@ class Plan:
     ``assign`` adds each row's block number; ``sort`` is the SQL by which rows are sorted inside a block.
     ``values`` are what columns of few values are known to have, for the value sets of the new blocks.
     ``layout`` is the id under which the new blocks are known, ``created`` the time of it. ``source`` has the
-    rows of the chosen files where these cannot be read. ``dealt`` are their rows, dealt out to the blocks, if
-    they were read for several copies at once.
+    rows of the chosen files where these cannot be read.
     """
 
     chosen: Counts
@@ -78,7 +76,6 @@ class Plan:
     layout: str
     created: str
     source: RowSource | None = None
-    dealt: DealtRows | None = None
 
     def of(self, chosen: Counts) -> Plan:
         """The same for other files."""
@@ -173,23 +170,9 @@ class Rewriting:
                 self._abandon()
             raise
 
-    def write(self, plan: Plan, progress: Progress | None = None) -> Written:
-        """Write what is to replace the chosen files; it is no part of the table before :meth:`commit`."""
-        return self._unless_it_fails(lambda: self._written(plan, progress))
-
-    def commit(self, plan: Plan, written: Written) -> Rewritten:
-        """Replace the chosen files by those that were written."""
-        return self._unless_it_fails(lambda: self._replaced(plan, written))
-
     def _run(self, plan: Plan, progress: Progress | None) -> Rewritten:
-        return self._replaced(plan, self._written(plan, progress))
-
-    def _written(self, plan: Plan, progress: Progress | None) -> Written:
         written = self._copy(plan, progress, "")
         assert written is not None
-        return written
-
-    def _replaced(self, plan: Plan, written: Written) -> Rewritten:
         publish(self.before.store, written.segment)
         version = self._commit()
         self.before.refresh()
@@ -235,25 +218,18 @@ class Rewriting:
         return Written(written, segment, found)
 
     def _write(self, plan: Plan, folder: str) -> tuple[OpenTable, RowHash]:
-        sort = (*(quoted(name) for name in self.before.snapshot.partition_columns), *plan.sort)
-        if plan.dealt is not None:
-            written = self._write_rows(sorted_within(plan.dealt.frame, sort), plan, folder)
-            return written, plan.dealt.read()
         source = self._rows(plan)
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
-        placed = arranged(plan.assign(counted), plan.blocks, sort)
-        written = self._write_rows(placed.select(*map(quoted, source.columns)), plan, folder)
-        return written, total_hash(observation.get)
-
-    def _write_rows(self, rows: DataFrame, plan: Plan, folder: str) -> OpenTable:
+        partitions = [quoted(name) for name in self.before.snapshot.partition_columns]
+        placed = arranged(plan.assign(counted), plan.blocks, (*partitions, *plan.sort))
         handle = self._handle.write(
             self._session._jsparkSession,
-            rows._jdf,
+            placed.select(*map(quoted, source.columns))._jdf,
             packed_bits(plan.chosen, len(self.before.files)),
             folder,
         )
-        return open_handle(self._engine, handle)
+        return open_handle(self._engine, handle), total_hash(observation.get)
 
     def _commit(self) -> int:
         self._committing = True
