@@ -140,7 +140,9 @@ final class JoinRule {
         }
     }
 
-    /** A key of a side, the scan that it comes from and how many files have keys like those of one. */
+    /**
+     * A key of a side, the scan that it comes from and how many files have keys like those of one.
+     */
     static final class Choice {
         final int index;
         final JoinTarget target;
