@@ -20,7 +20,6 @@ from skipstone.pruning.blocks import Statistics
 __all__ = ["key_share"]
 
 _MOST_RANGES = 16
-_SAME_ORDER = ("cast", "normalize_nan_and_zero")
 
 
 def key_share(key: Expr, catalog: Catalog, settings: Mapping[str, str]) -> float | None:
@@ -35,7 +34,7 @@ def key_share(key: Expr, catalog: Catalog, settings: Mapping[str, str]) -> float
 
 def _subject(key: Expr, statistics: Mapping[Expr, Statistics]) -> Expr | None:
     """The key if it has statistics, or what it is a cast of, which says about as much."""
-    while key not in statistics and isinstance(key, Call) and key.name in _SAME_ORDER:
+    while key not in statistics and isinstance(key, Call) and key.name == "cast":
         (key,) = key.args
     found = statistics.get(key)
     return key if found is not None and found.type == type_of(key) and found.type.ordered else None

@@ -65,7 +65,7 @@ final class JoinSide {
         }
         return wanted.length() > 0
                 ? wanted.equals("broadcast")
-                : size(other()) <= conf.autoBroadcastJoinThreshold();
+                : size(other()) <= Math.min(conf.autoBroadcastJoinThreshold(), size(pruned()));
     }
 
     private static String strategy(Option hint) {

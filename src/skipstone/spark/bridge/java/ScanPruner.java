@@ -141,8 +141,10 @@ final class ScanPruner {
             prune(scan, Literal$.MODULE$.TrueLiteral(), false);
         }
         DecidedScan record = reported(scans, scan);
-        if (record != null) {
-            record.joins.add(note.json());
+        // Spark runs the rule until a plan stays as it is.
+        String text = note.json();
+        if (record != null && !record.joins.contains(text)) {
+            record.joins.add(text);
         }
     }
 
