@@ -28,6 +28,7 @@ def test_a_join_skips_files_there(
     spark.read.format("delta").load(str(keys)).createOrReplaceTempView("some_keys")
     query = "SELECT id, s, k FROM facts JOIN some_keys ON id = k WHERE odd = 1"
     wanted = {
+        "spark.skipstone.joins.enabled": "true",
         "spark.sql.codegen.wholeStage": generated,
         "spark.sql.autoBroadcastJoinThreshold": threshold,
     }

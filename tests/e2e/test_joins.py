@@ -94,6 +94,12 @@ def write(spark: SparkSession, folder: Path, format_: str) -> Star:
     return Star(table, format_)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _joins_skip(spark: SparkSession) -> Iterator[None]:
+    with settings_of(spark, {"spark.skipstone.joins.enabled": "true"}):
+        yield
+
+
 @pytest.fixture(scope="module")
 def delta_star(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Star:
     return write(spark, tmp_path_factory.mktemp("delta"), "delta")

@@ -49,7 +49,7 @@ final class JoinRule {
     /** The plan of a query or of a subquery; what is in its own subqueries is not looked at. */
     LogicalPlan rewrite(LogicalPlan plan) {
         SQLConf conf = SQLConf.get();
-        if (!conf.getConfString(SWITCH, "true").equalsIgnoreCase("true")
+        if (!conf.getConfString(SWITCH, "false").equalsIgnoreCase("true")
                 || !conf.dynamicPartitionPruningEnabled()
                 || plan.isStreaming()
                 || done(plan)) {
