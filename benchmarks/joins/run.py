@@ -62,7 +62,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
         run_tpchgen(options.sf, source)
     pieces = Pieces(home / "pieces", options.again)
     layouts = options.only or LAYOUTS
-    spark = skipstone.session(app_name="skipstone-bench")
+    spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
     pieces.measure("small", joins.small)
     for index, layout in enumerate(layouts):
