@@ -194,7 +194,7 @@ it("refuses what is no query, in one sentence", async () => {
 
 it("shows which blocks a query skips, and why", async () => {
   await page
-    .getByLabel("SQL")
+    .getByRole("textbox", { name: "SQL" })
     .fill(
       "SELECT country, count(*) FROM orders WHERE price > 450 AND country = 'NO' AND customer_id % 777 = 5 GROUP BY country",
     );
