@@ -100,9 +100,12 @@ def test_one_block_has_all_that_is_known_of_it() -> None:
         "type": "string",
         "low": "a",
         "high": "b",
-        "nulls": 0,
+        "nulls": 0.0,
         "values": ["a", "b"],
     }
+    first = block_details(seen(), 0)["columns"]
+    assert isinstance(first, list)
+    assert first[0]["nulls"] == 0.0667, "a share"
     assert block_details(seen(), 1)["columns"] == []
 
 

@@ -20,7 +20,7 @@ from skipstone.predicate.expr import Column, Expr, Literal, Value
 from skipstone.predicate.literals import plain_sql
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind, Type
-from skipstone.pruning.blocks import Counts, Statistics, Words
+from skipstone.pruning.blocks import BlockSet, Counts, Statistics, Words
 from skipstone.server.problems import MissingError
 from skipstone.server.seen import Seen
 
@@ -197,7 +197,7 @@ def block_details(seen: Seen, index: int) -> dict[str, object]:
     }
     if entry < 0:
         return found
-    found["columns"] = [_of_block(key, it, entry) for key, it in blocks.statistics.items()]
+    found["columns"] = [_of_block(blocks, key, entry) for key in blocks.statistics]
     found["features"] = [
         {"sql": feature.text, "bit": int(_bits(blocks.unions, number)[entry])}
         if _bits(blocks.union_known, number)[entry]
@@ -207,7 +207,8 @@ def block_details(seen: Seen, index: int) -> dict[str, object]:
     return found
 
 
-def _of_block(key: Expr, statistics: Statistics, entry: int) -> dict[str, object]:
+def _of_block(blocks: BlockSet, key: Expr, entry: int) -> dict[str, object]:
+    statistics = blocks.statistics[key]
     low, high = (bound.slice(entry, 1) for bound in (statistics.low, statistics.high))
     values: Sequence[object] | None = None
     sets = statistics.values
@@ -218,12 +219,12 @@ def _of_block(key: Expr, statistics: Statistics, entry: int) -> dict[str, object
             for number, value in enumerate(sets.dictionary)
             if (int(words[number // 64]) >> (number % 64)) & 1
         ]
-    nulls = int(statistics.nulls[entry])
+    nulls, rows = int(statistics.nulls[entry]), int(blocks.rows[entry])
     return {
         "sql": to_sql(key),
         "type": statistics.type.text,
         "low": shown_values(low, statistics.type)[0],
         "high": shown_values(high, statistics.type)[0],
-        "nulls": nulls if nulls >= 0 else None,
+        "nulls": round(nulls / rows, 4) if nulls >= 0 and rows > 0 else None,
         "values": values,
     }

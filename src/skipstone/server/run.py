@@ -80,6 +80,8 @@ def bound_socket(settings: Settings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host.strip("[]"), settings.port))
+        # Whoever follows the link at once waits for the server, and is not refused.
+        listening.listen()
     except OSError as problem:
         listening.close()
         if problem.errno == errno.EADDRINUSE:
