@@ -196,7 +196,7 @@ def test_two_replicas_are_never_both_read_for_the_same_rows(
     assert found["CHEAPER"] + found.get("COVERED", 0) + found.get("BASE_CHEAPER", 0) == 6
     assert len(table.replicas().replicas) == 2
     first, second = (replica.id for replica in table.replicas().replicas)
-    table.drop(first)
+    table.drop(first, now=True)
     assert [replica.id for replica in table.replicas().replicas] == [second]
     assert not (Path(table.source) / "_skipstone" / "replicas" / first).exists()
     assert_same(spark, query)

@@ -87,6 +87,7 @@ def after_the_end(folder: str) -> dict[str, Any]:
         "clear_log": table.clear_log,
         "import_log": lambda: table.import_log(none),
         "analyze": table.analyze,
+        "generate": table.generate,
         "advise": table.advise,
         "optimize": table.optimize,
         "optimize to a copy": lambda: table.optimize(output=f"{folder}/copy"),

@@ -161,6 +161,8 @@ def state(spark: SparkSession, path: str, out: Path) -> object:
     )
 
 
+# Spark lists its catalog only with generated code.
+@pytest.mark.usefixtures("usual_plans")
 def test_no_command_is_run_by_explain_replay_analyze_or_import(
     spark: SparkSession, path: str, out: Path
 ) -> None:
