@@ -12,6 +12,7 @@ Indexed 2 of 2 files.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -80,14 +81,14 @@ class View:
         return f"<div>{''.join(parts)}</div>"
 
 
-class Viewed:
+class Viewed(ABC):
     """A result that can be looked at."""
 
     __slots__ = ()
 
+    @abstractmethod
     def view(self) -> View:
         """What there is to see."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return str(self.view())
