@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.expr import Expr, columns_of, with_columns
+from skipstone.predicate.partner import with_flags
 from skipstone.predicate.render import to_sql
 
 __all__ = ["LogicalNames"]
@@ -26,8 +27,8 @@ class LogicalNames:
         return cls(paths)
 
     def sql(self, expr: Expr) -> str:
-        """The expression as Spark SQL."""
-        return to_sql(with_columns(expr, self.paths))
+        """The expression as Spark SQL; a join-induced predicate is a column of its own."""
+        return to_sql(with_columns(with_flags(expr), self.paths))
 
     def top_level(self, expr: Expr) -> list[str]:
         """The frame's columns that the expression reads."""

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from skipstone.layout.filtered import atoms_of, subjects
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.predicate.expr import Column, Comparison, Expr, IsNull, Literal, Not, is_opaque
+from skipstone.predicate.partner import partners_in
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import MOST_VALUES, Feature
 
@@ -31,6 +32,8 @@ def needs_feature_bit(sample: Sample, queries: WorkloadView) -> Callable[[Expr],
     values = {key: pc.count_distinct(column).as_py() for key, column in sample.columns.items()}
 
     def decide(predicate: Expr) -> bool:
+        if partners_in(predicate):
+            return True
         if (
             isinstance(predicate, Comparison)
             and predicate.op in _RANGE

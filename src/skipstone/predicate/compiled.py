@@ -34,6 +34,7 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.normalize import FALSE, NULL, TRUE, negate
 from skipstone.predicate.nullness import not_null
+from skipstone.predicate.partner import Partner, partner_of
 
 __all__ = ["UNKNOWN", "Compiled", "Form", "compile_conjunction", "compile_normal"]
 
@@ -91,6 +92,8 @@ class Compiled:
     """Expressions that can only have a few values, with those values."""
     inputs: tuple[frozenset[int], ...] = ()
     """Alternative sets of expressions, each enough to evaluate the predicate."""
+    partners: tuple[Partner, ...] = ()
+    """The join-induced predicates that are TRUE where an atom or a conjunction is."""
     never: bool = False
 
 
@@ -137,6 +140,7 @@ def _atom(normal: Expr, number: int) -> Compiled:
             normal, number, Form.ATOM, pair=pair, null_test=_null_test(normal), pairs=pairs, inputs=(columns,)
         )
     subject = _number_of(found.subject)
+    partner = partner_of(normal)
     return Compiled(
         normal,
         number,
@@ -147,6 +151,7 @@ def _atom(normal: Expr, number: int) -> Compiled:
         possible={subject: found.possible},
         pinned=_pinned({subject: (found.subject, found.possible)}),
         inputs=(columns, frozenset((subject,))),
+        partners=() if partner is None else (partner,),
         never=found.possible.empty,
     )
 
@@ -187,6 +192,7 @@ def _conjunction(normal: Expr, number: int, parts: tuple[Compiled, ...]) -> Comp
         pairs=pairs,
         pinned=_pinned(met),
         inputs=_joined_inputs(parts),
+        partners=tuple(partner for part in parts for partner in part.partners),
         never=any(part.never for part in parts) or any(values.empty for _, values in met.values()),
     )
 

@@ -10,7 +10,8 @@ complete: False means "not shown". The rules, on the normal forms of p and q:
 5. An atom on the right follows if it is certain for all values that the left leaves possible for its
    expression (:mod:`~skipstone.predicate.allows`), if a comparison of the same two expressions says
    so, or by null rejection.
-6. Where the left leaves few values for everything that the right reads, the right is evaluated.
+6. A join-induced predicate follows from one about the same partners whose condition implies its own.
+7. Where the left leaves few values for everything that the right reads, the right is evaluated.
 
 >>> from skipstone.predicate.expr import Column, Comparison, In, Literal
 >>> from skipstone.predicate.types import INT
@@ -35,6 +36,7 @@ from skipstone.predicate.compiled import UNKNOWN, Compiled, Form, compile_normal
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import And, Expr, Value, type_of
 from skipstone.predicate.normalize import normalize_filter
+from skipstone.predicate.partner import Partner
 
 __all__ = ["compiled", "disjoint", "implies", "implies_compiled", "never_true"]
 
@@ -113,6 +115,8 @@ def _atom_follows(p: Compiled, q: Compiled) -> bool:
         number, path = q.null_test
         # A field that has a value sits in structs that are there.
         return number in p.not_null or (path is not None and path in p.parents)
+    if q.partners:
+        return any(_partner_implies(known, q.partners[0]) for known in p.partners)
     if q.pair is not None:
         numbers, op = q.pair
         return op in p.pairs.get(numbers, ())
@@ -128,6 +132,11 @@ def _atom_follows(p: Compiled, q: Compiled) -> bool:
         return True
     refused = q.allows.refused
     return refused is not None and not possible.null and (possible & refused).empty
+
+
+def _partner_implies(known: Partner, asked: Partner) -> bool:
+    """The partner that satisfies the one condition satisfies the other, so there is one that does."""
+    return known.join == asked.join and implies(known.where, asked.where)
 
 
 def _holds_on_all_values(p: Compiled, q: Compiled) -> bool:

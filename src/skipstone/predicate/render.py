@@ -33,6 +33,7 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.function_names import EXTRACTED, OPERATORS, SQL_NAMES, TRY_NAMES
 from skipstone.predicate.literals import identifier, literal_sql, plain_sql, text_sql, type_sql
+from skipstone.predicate.partner import Partner, partner_of
 from skipstone.predicate.types import Kind
 
 __all__ = ["to_sql", "unwritable"]
@@ -63,6 +64,9 @@ def _is_unwritable(part: Expr) -> bool:
             return nanos % 1000 != 0  # a constant has microseconds
         case Call("literal", ()):
             return container_sql(part) is None
+        case Call("partner"):
+            partner = partner_of(part)
+            return partner is None or unwritable(partner.where) is not None
     return False
 
 
@@ -172,12 +176,22 @@ def _call(call: Call) -> tuple[str, int]:
             return _case(args), _PRIMARY
         case "get_struct_field", (arg,):
             return f"{_at(arg, _PRIMARY)}.{identifier(dict(call.params).get('field', '?'))}", _PRIMARY
+        case "partner", _ if (partner := partner_of(call)) is not None:
+            return _partner(partner), _PRIMARY
         case "literal", ():
             return container_sql(call) or dict(call.params).get("value", "literal()"), _PRIMARY
     if name in EXTRACTED and len(args) == 1:
         return f"extract({EXTRACTED[name]} FROM {to_sql(args[0])})", _PRIMARY
     sql_name = TRY_NAMES[name] if trying and name in TRY_NAMES else SQL_NAMES.get(name, name)
     return f"{identifier(sql_name)}({_list(args)})", _PRIMARY
+
+
+def _partner(partner: Partner) -> str:
+    """For people: Spark is given a column with the truth instead."""
+    name = identifier(partner.table.rstrip("/").rpartition("/")[2])
+    pairs = zip(partner.table_keys, partner.keys, strict=True)
+    keys = " AND ".join(f"{name}.{to_sql(other)} = {to_sql(own)}" for other, own in pairs)
+    return " ".join(("EXISTS (SELECT 1 FROM", name, "WHERE", keys, "AND", _at(partner.where, _AND))) + ")"
 
 
 def _operation(sign: str, left: Expr, right: Expr) -> tuple[str, int]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from skipstone.predicate.evaluate import NotEvaluable, evaluate
 from skipstone.predicate.expr import Column, Expr, Value, children
+from skipstone.predicate.partner import partner_of
 from skipstone.pruning.blocks import ValueSets, Words
 from skipstone.pruning.masks import Flags, Mask, negated
 
@@ -23,14 +24,14 @@ __all__ = ["only_about", "satisfied", "without_member"]
 
 
 def only_about(predicate: Expr, key: Expr) -> bool:
-    """Whether the predicate reads ``key``, and no column but through it."""
+    """Whether the predicate reads ``key``, and no column but through it, and no other table."""
     reads = False
     stack = [predicate]
     while stack:
         node = stack.pop()
         if node == key:
             reads = True
-        elif isinstance(node, Column):
+        elif isinstance(node, Column) or partner_of(node) is not None:
             return False
         else:
             stack.extend(children(node))
