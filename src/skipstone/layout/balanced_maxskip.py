@@ -8,7 +8,7 @@ merged from two blocks below ``min_size`` stays below twice that. The change by 
     δ(P, Q) = |P| Σ_k w_k (u_k - u_k ∨ v_k) + |Q| Σ_k w_k (v_k - u_k ∨ v_k)  <=  0
 
 which, with s = Σ w_k u_k, t = Σ w_k v_k and the overlap o = Σ w_k u_k v_k, is -(|P| (t - o) + |Q| (s -
-o)): one product of a matrix and a vector gives the changes of a block with all others.
+o)): summing the rows of a block's few bits gives its overlap, and so the changes, with all others.
 
 Vectors of ``min_size`` rows or more are blocks at once, and are split where they reach the limit. The
 limit is below 2 * min_size, or ``max_size`` if given (the maximum block size of the re-implementation on
@@ -42,7 +42,10 @@ __all__ = ["Clustering", "cluster", "merge_changes", "rows_skipped"]
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
-_ROWS_AT_ONCE = 512
+_FEW_BITS = 24
+"""Of so few bits the rows are summed faster than a matrix is multiplied, which may start threads besides."""
+_CROWDED = 0.8
+"""The share of slots in use below which the others are given up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,17 +145,20 @@ class _Merging:
     """The bottom-up procedure; block i keeps slot i, a merged pair the slot of one of them."""
 
     def __init__(self, vectors: Bits, rows: Floats, weights: Floats, min_size: float, limit: float) -> None:
-        self.unions = vectors.astype(np.float64)
+        # The weight of each bit of a block, features first: a union has few bits, whose rows are summed.
+        self.weighted = np.ascontiguousarray((vectors * weights).T)
         self.sizes = rows.copy()
-        self.weights = weights
         self.min_size, self.limit = min_size, limit
         self.members: list[list[int]] = [[index] for index in range(len(rows))]
-        self.own = self.unions @ weights
+        self.own = self.weighted.sum(axis=0)
         self.alive = np.ones(len(rows), np.bool_)
+        # The sizes of blocks that may be merged; nothing has room for the others.
+        self.taken = rows.copy()
         self.partner: Indices = np.zeros(len(rows), np.int64)
         self.loss: Floats = np.full(len(rows), np.inf)
         self.fresh = np.ones(len(rows), np.bool_)
-        self._first_partners()
+        for index in range(len(rows)):
+            self._look_again(index)
 
     def run(self) -> list[list[int]]:
         """The finished blocks, then those that found no partner."""
@@ -174,40 +180,38 @@ class _Merging:
                 living -= 1
             else:
                 self._offer(one)
-            if living < len(self.sizes) // 2:
+            if living < _CROWDED * len(self.sizes):
                 self._compact()
         return done + [self.members[index] for index in np.flatnonzero(self.alive)]
 
-    def _losses(self, indices: Indices) -> Floats:
-        """-δ of some blocks with all others; infinite where they must not be merged."""
-        overlap = (self.unions[indices] * self.weights) @ self.unions.T
-        loss: Floats = self.own[None, :] - overlap
-        loss *= self.sizes[indices, None]
-        np.subtract(self.own[indices, None], overlap, out=overlap)
-        overlap *= self.sizes[None, :]
+    def _losses(self, index: int) -> Floats:
+        """-δ of a block with all others; infinite where they must not be merged. All the time goes here."""
+        bits = np.flatnonzero(self.weighted[:, index])
+        if len(bits) <= _FEW_BITS:
+            overlap = np.add.reduce(self.weighted.take(bits, axis=0))
+        else:
+            overlap = (self.weighted[:, index] > 0).astype(np.float64) @ self.weighted
+        loss: Floats = self.own - overlap
+        loss *= self.sizes[index]
+        np.subtract(self.own[index], overlap, out=overlap)
+        overlap *= self.sizes
         loss += overlap
-        loss[:, ~self.alive] = np.inf
-        loss[self.sizes[indices, None] + self.sizes[None, :] > self.limit] = np.inf
-        loss[np.arange(len(indices)), indices] = np.inf
+        np.putmask(loss, self.taken + self.sizes[index] > self.limit, np.inf)
+        loss[index] = np.inf
         return loss
 
-    def _first_partners(self) -> None:
-        for start in range(0, len(self.sizes), _ROWS_AT_ONCE):
-            indices = np.arange(start, min(start + _ROWS_AT_ONCE, len(self.sizes)))
-            losses = self._losses(indices)
-            self.partner[indices] = losses.argmin(axis=1)
-            self.loss[indices] = losses.min(axis=1)
-
     def _look_again(self, index: int) -> None:
-        losses = self._losses(np.array([index]))[0]
-        self.partner[index] = int(losses.argmin())
-        self.loss[index] = losses[self.partner[index]]
+        losses = self._losses(index)
+        best = int(losses.argmin())
+        self.partner[index], self.loss[index] = best, losses[best]
         self.fresh[index] = True
 
     def _merge(self, one: int, other: int) -> None:
-        np.maximum(self.unions[one], self.unions[other], out=self.unions[one])
+        both = self.weighted[:, one]
+        np.maximum(both, self.weighted[:, other], out=both)
         self.sizes[one] += self.sizes[other]
-        self.own[one] = self.unions[one] @ self.weights
+        self.taken[one] = self.sizes[one]
+        self.own[one] = both.sum()
         self.members[one] = self.members[one] + self.members[other]
         self._leave(other)
         # What the old block offered to others is no more.
@@ -215,14 +219,15 @@ class _Merging:
 
     def _leave(self, index: int) -> None:
         self.alive[index] = False
+        self.taken[index] = np.inf
         self.loss[index] = np.inf
         self.fresh[self.partner == index] = False
 
     def _offer(self, index: int) -> None:
         """Find the new block's best partner, and offer the new block to the others."""
-        losses = self._losses(np.array([index]))[0]
-        self.partner[index] = int(losses.argmin())
-        self.loss[index] = losses[self.partner[index]]
+        losses = self._losses(index)
+        best = int(losses.argmin())
+        self.partner[index], self.loss[index] = best, losses[best]
         self.fresh[index] = True
         better = self.alive & (losses < self.loss)
         # A bound that is not fresh is still below what all blocks but the new one offer.
@@ -236,6 +241,7 @@ class _Merging:
         new_index[kept] = np.arange(len(kept))
         self.fresh = self.fresh[kept]
         self.partner = new_index[self.partner[kept]]
-        self.unions, self.sizes, self.own = self.unions[kept], self.sizes[kept], self.own[kept]
-        self.loss, self.alive = self.loss[kept], self.alive[kept]
+        self.weighted = np.ascontiguousarray(self.weighted[:, kept])
+        self.sizes, self.own = self.sizes[kept], self.own[kept]
+        self.loss, self.alive, self.taken = self.loss[kept], self.alive[kept], self.taken[kept]
         self.members = [self.members[index] for index in kept]

@@ -15,11 +15,15 @@ import numpy.typing as npt
 
 from skipstone.layout.pack import pack
 
-__all__ = ["Bits", "ColumnAccess", "Floats", "Indices"]
+__all__ = ["Bits", "Codes", "ColumnAccess", "Floats", "Indices", "distinct"]
 
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.uint64]
+_ONE = np.uint64(1)
+_CODE_BITS = np.uint64(32)
+"""Features at a time: after renumbering, a code has room for as many more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +50,14 @@ class ColumnAccess:
         return float(self.counts.sum())
 
     @cached_property
-    def words(self) -> npt.NDArray[np.uint64]:
-        """The vectors, 64 bits in a word."""
-        return pack(self.vectors)
+    def by_feature(self) -> npt.NDArray[np.uint64]:
+        """The bits of each feature together, which is how projections read them."""
+        return np.ascontiguousarray(self.vectors.T).astype(np.uint64)
+
+    @cached_property
+    def asked(self) -> Floats:
+        """How often each query asks for each feature."""
+        return np.asarray(self.features * self.weights[:, None])
 
     def reading(self, group: Bits) -> Bits:
         """The queries that read some column of a group: W^G."""
@@ -65,15 +74,24 @@ class ColumnAccess:
         kept = first[order]
         return replace(self, columns=self.columns[kept], features=self.features[kept], weights=weights[order])
 
+    def extended(self, code: Codes, features: Indices) -> Codes:
+        """Codes of the vectors after more features; two vectors had and will have the same if they agree."""
+        at_once = int(_CODE_BITS)
+        for start in range(0, len(features), at_once):
+            if code.max(initial=0) >> _CODE_BITS:
+                code = np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.uint64)
+            for feature in features[start : start + at_once]:
+                code = (code << _ONE) | self.by_feature[feature]
+        return code
+
     def projected(self, features: Indices) -> tuple[Indices, Indices]:
         """Numbers for the vectors, the same where they agree on some features; one vector of each number."""
-        chosen = np.zeros((1, self.vectors.shape[1]), np.bool_)
-        chosen[0, features] = True
-        mask = pack(chosen)[0]
-        number = np.zeros(len(self.vectors), np.int64)
-        first = np.zeros(min(1, len(self.vectors)), np.int64)
-        for word in np.flatnonzero(mask):
-            _, value = np.unique(self.words[:, word] & mask[word], return_inverse=True)
-            both = number * (int(value.max(initial=0)) + 1) + value
-            _, first, number = np.unique(both, return_index=True, return_inverse=True)
-        return number, first
+        code = self.extended(np.zeros(len(self.vectors), np.uint64), features)
+        _, first, number = np.unique(code, return_index=True, return_inverse=True)
+        return number.reshape(-1), first
+
+
+def distinct(code: Codes) -> int:
+    """How many codes there are."""
+    ordered = np.sort(code)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + min(1, len(ordered))

@@ -15,9 +15,9 @@ Three things make it fast without changing what it finds:
   read start in one group: apart they would have the same blocks, and cost the reconstruction besides.
 * The change of the cost by a merge is kept for every pair. A merge changes those of the pairs of the new
   group and, for a query that reads two groups now, the one of these two.
-* A merged group has the features of both, so a query reads at least as much of it as of either. That bounds
-  the change from below, and only the pairs that come up as the best are estimated. (Where the number of local
-  features is limited, the bound may be a little high; then a pair is looked at later.)
+* A merged group has the features of both, so the estimate of what is read of it is no less than that of
+  either. That bounds the change from below, and only the pairs that come up as the best are estimated. (Where
+  the number of local features is limited, the bound may be a little high; then a pair is looked at later.)
 
 Cost: O(c q) for each of c merges, and an estimate for each pair that comes up.
 """
@@ -147,6 +147,8 @@ class _Search:
         self.known = np.zeros((size, size), np.bool_)
         self.estimates = 0
         self._remembered: dict[bytes, Floats] = {}
+        # Estimates of the groups as they are; that of a merged group is no less.
+        self.bound = np.array([cost.estimated(access, group) for group in groups])
         for index in range(size):
             self._bound(index, np.arange(index + 1, size))
 
@@ -177,7 +179,7 @@ class _Search:
         return self._remembered[key]
 
     def _bound(self, index: int, others: np.ndarray) -> None:
-        rows = np.maximum(self.state.rows[index], self.state.rows[others])
+        rows = np.maximum(self.bound[index], self.bound[others])
         changes = self._changes(index, others, rows)
         low, high = np.minimum(index, others), np.maximum(index, others)
         self.change[low, high] = changes
@@ -195,11 +197,12 @@ class _Search:
         part = np.where(width > 0, self.cost.reconstruction(rows), 0.0)
         part = np.where(both & (read == 2), 0.0, part)  # noqa: PLR2004 - these two groups and no other
         parts = np.where(read > 1, part - state.parts[index] - state.parts[others], 0.0)
-        return np.asarray((cells + parts) @ weights)
+        return np.asarray(np.einsum("gq,q->g", cells + parts, weights))
 
     def _merge(self, one: int, other: int) -> None:
         state = self.state
         group = state.groups[one] | state.groups[other]
+        self.bound[one] = self._estimated(one, other)
         fewer = (state.width[one] > 0) & (state.width[other] > 0)
         state.remove(other)
         state.put(one, group, self.cost.computed(self.access, group))
@@ -215,5 +218,5 @@ class _Search:
             if merged in {low, high}:
                 continue
             rows = self._estimated(low, high) if self.known[low, high] else None
-            bound = np.maximum(self.state.rows[low], self.state.rows[high]) if rows is None else rows
+            bound = np.maximum(self.bound[low], self.bound[high]) if rows is None else rows
             self.change[low, high] = self._changes(low, np.array([high]), bound[None, :])[0]

@@ -23,6 +23,7 @@ import numpy as np
 from skipstone.layout.balanced_maxskip import Clustering, cluster
 from skipstone.layout.column_access import Bits, ColumnAccess, Floats, Indices
 from skipstone.layout.local_features import local_features
+from skipstone.layout.pack import pack
 
 __all__ = ["RowsRead", "block_group", "computed_rows", "estimated_rows", "selected_rows"]
 
@@ -39,14 +40,14 @@ def estimated_rows(access: ColumnAccess, group: Bits) -> Floats:
     whole = np.floor(counts / access.block_rows) * access.block_rows
     own = np.flatnonzero(whole)
     skipped = _skips(access, access.vectors[first[own]][:, chosen], chosen)
-    return np.maximum(access.rows - whole[own] @ skipped, 0.0)
+    return np.maximum(access.rows - _sums(whole[own], skipped), 0.0)
 
 
 def computed_rows(access: ColumnAccess, group: Bits) -> Floats:
     """What is read of the group's blocks."""
     chosen = local_features(access, group)
     _, blocks = block_group(access, group, chosen)
-    return np.maximum(access.rows - blocks.sizes @ _skips(access, blocks.unions, chosen), 0.0)
+    return np.maximum(access.rows - _sums(blocks.sizes, _skips(access, blocks.unions, chosen)), 0.0)
 
 
 def selected_rows(access: ColumnAccess, group: Bits) -> Floats:
@@ -64,7 +65,7 @@ def block_group(access: ColumnAccess, group: Bits, chosen: Indices) -> tuple[Ind
     counts = np.bincount(number, access.counts, len(first))
     vectors = access.vectors[first][:, chosen]
     reading = access.reading(group)
-    weights = access.weights[reading] @ access.features[np.ix_(reading, chosen)]
+    weights = access.asked[np.ix_(reading, chosen)].sum(axis=0)
     large = counts >= access.block_rows
     found = cluster(vectors[~large], counts[~large], weights, _MIN_SHARE * access.block_rows)
     ways = np.maximum(1, np.floor(counts[large] / access.block_rows)).astype(np.int32)
@@ -80,5 +81,13 @@ def block_group(access: ColumnAccess, group: Bits, chosen: Indices) -> tuple[Ind
 
 def _skips(access: ColumnAccess, bits: Bits, chosen: Indices) -> Bits:
     """Which queries skip which of some local vectors."""
-    missing = (~bits).astype(np.float32)
-    return np.asarray(missing @ access.features[:, chosen].T.astype(np.float32) > 0)
+    missing, asked = pack(~bits), pack(access.features[:, chosen])
+    skipped = np.zeros((len(missing), len(asked)), np.bool_)
+    for word in range(missing.shape[1]):
+        skipped |= (missing[:, word, None] & asked[None, :, word]) != 0
+    return skipped
+
+
+def _sums(sizes: Floats, of: Bits) -> Floats:
+    """The sizes that each column of bits has, summed; matrix products would start threads for so little."""
+    return np.asarray(np.einsum("v,vq->q", sizes, of.astype(np.float64)))
