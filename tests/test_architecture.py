@@ -14,15 +14,17 @@ TREES = {
     path.relative_to(SOURCE): ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))
 }
 
-# cli | server | api → actions → estimate | spark → layout → catalog | workload → pruning → predicate
+# cli | server | api → actions → estimate | spark → layout → catalog | workload | joining →
+# pruning → predicate
 MAY_IMPORT: dict[str, set[str]] = {
     "predicate": set(),
     "pruning": {"predicate"},
     "workload": {"predicate", "pruning"},
+    "joining": {"predicate", "pruning"},
     "catalog": {"predicate", "pruning"},
     "layout": {"predicate", "pruning", "workload", "catalog"},
     "estimate": {"predicate", "pruning", "workload", "catalog", "layout"},
-    "spark": {"predicate", "pruning", "workload", "catalog", "layout"},
+    "spark": {"predicate", "pruning", "workload", "joining", "catalog", "layout"},
     "actions": {"predicate", "pruning", "workload", "catalog", "layout", "estimate", "spark"},
 }
 SHELLS = {"cli", "server"}

@@ -72,6 +72,14 @@ public class FileSourceScanExec extends SparkPlan {
         throw new UnsupportedOperationException();
     }
 
+    public boolean bucketedScan() {
+        throw new UnsupportedOperationException();
+    }
+
+    public FileSourceScanExec doCanonicalize() {
+        throw new UnsupportedOperationException();
+    }
+
     public Map<String, SQLMetric> driverMetrics() {
         throw new UnsupportedOperationException();
     }

@@ -16,8 +16,8 @@ from tests.catalog.segments import A, MemoryStore, bounds, segment
 
 from skipstone.catalog import stamp
 from skipstone.catalog.replica_store import (
-    FORMAT,
     REPLICAS,
+    WITH_GROUPS,
     delete_partition,
     delete_replica,
     forget_empty,
@@ -204,8 +204,8 @@ def test_missing_statistics_leave_the_partition_out() -> None:
 
 def test_a_newer_format_is_left_out_and_said() -> None:
     store = saved(part("r.1", files("a")), part("r.2", files("b")))
-    with_record(store, lambda record: record.update(format=FORMAT + 1))
-    assert_left_out(store, f"it was written by a newer skipstone, in format {FORMAT + 1}")
+    with_record(store, lambda record: record.update(format=WITH_GROUPS + 1))
+    assert_left_out(store, f"it was written by a newer skipstone, in format {WITH_GROUPS + 1}")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from datetime import datetime
 from skipstone.actions.context import Context
 from skipstone.actions.cost_store import remember
 from skipstone.catalog.column_sizes import ColumnSizes
-from skipstone.catalog.layout_records import LayoutRecord, save_layout
-from skipstone.catalog.tracked import TrackedSet
+from skipstone.catalog.layout_records import GroupRecord, LayoutRecord, save_layout
+from skipstone.catalog.logical_names import LogicalNames
+from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.estimate.advice import features_of_rewrite
 from skipstone.estimate.cost import Observation
@@ -21,8 +22,10 @@ from skipstone.layout.contract import Design
 from skipstone.layout.layouts import options_for
 from skipstone.layout.stored_layout import group_record
 from skipstone.predicate.codec import to_json
+from skipstone.predicate.expr import type_of
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import with_block
+from skipstone.spark.engine.copy_groups import GroupsPlan
 from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import (
@@ -33,7 +36,15 @@ from skipstone.spark.engine.resolve_tracked import (
 )
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
 
-__all__ = ["RewriteResult", "RewriteWork", "fit_design", "layout_record", "plan_of", "rewrite_table"]
+__all__ = [
+    "RewriteResult",
+    "RewriteWork",
+    "fit_design",
+    "grouped_records",
+    "layout_record",
+    "plan_of",
+    "rewrite_table",
+]
 
 LOG = logging.getLogger("skipstone")
 _PAGE_ROWS = 20_000
@@ -144,9 +155,13 @@ def _to_track(table: OpenTable, prepared: Prepared, design: Design) -> TrackedSe
     return columns.with_more(wanted).with_more(earlier)
 
 
-def layout_record(work: RewriteWork, plan: Plan, version: int) -> LayoutRecord:
+def layout_record(work: RewriteWork, plan: Plan | GroupsPlan, version: int) -> LayoutRecord:
     """What is kept of a layout, for later rows and for whoever looks."""
     prepared, design = work.prepared, work.stored or work.design
+    if isinstance(plan, Plan):
+        groups: tuple[GroupRecord, ...] = (group_record(design.group, plan.sort, plan.tracked),)
+    else:
+        groups = grouped_records(design, prepared.snapshot.logical_names)
     return LayoutRecord(
         id=plan.layout,
         strategy=work.layout,
@@ -158,7 +173,22 @@ def layout_record(work: RewriteWork, plan: Plan, version: int) -> LayoutRecord:
         parameters=design.parameters,
         fingerprint=prepared.fingerprint,
         workload=tuple((to_json(filter_), weight) for filter_, weight in prepared.logged_workload),
-        groups=(group_record(design.group, plan.sort, plan.tracked),),
+        groups=groups,
+    )
+
+
+def grouped_records(design: Design, names: LogicalNames) -> tuple[GroupRecord, ...]:
+    """What is kept of the column groups of a design."""
+    return tuple(
+        group_record(
+            group,
+            (),
+            TrackedSet(
+                tuple(Tracked(expr, names.sql(expr), type_of(expr)) for expr in group.expressions),
+                group.features,
+            ),
+        )
+        for group in design.groups
     )
 
 

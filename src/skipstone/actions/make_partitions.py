@@ -7,32 +7,43 @@ behind are deleted by whoever refreshes later, once they are a day old.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from skipstone.actions.context import Context
+from skipstone.catalog.column_groups import StoredGroup
 from skipstone.catalog.layout_records import LayoutRecord
 from skipstone.catalog.replica_store import partition_folder, save_partition
 from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.catalog.tracked import TrackedSet
-from skipstone.errors import TableChangedError
+from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.assignment import blocks_of
+from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.stored_layout import design_of
+from skipstone.predicate.expr import Expr, Value
 from skipstone.progress import Progress
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import coarsened, with_block
+from skipstone.spark.engine.copy_groups import GroupsPlan, copy_groups
+from skipstone.spark.engine.group_files import GroupPlan
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import still_tracked, tracked_columns
 from skipstone.spark.engine.rewrite import Plan, Rewriting
 
 __all__ = [
     "AUTOMATIC",
+    "MOST_GROUPED_ROWS",
     "MOST_ROWS",
     "PARTITION_ROWS",
     "divided",
+    "fewer_blocks",
+    "groups_plan",
     "make_partition",
+    "rows_plan",
     "stored_plan",
     "whole_partition",
 ]
@@ -41,6 +52,9 @@ PARTITION_ROWS = "partition_rows"
 """The parameter of a stored layout that says how many rows a horizontal partition was made for."""
 AUTOMATIC = "automatic"
 """The parameter of a stored layout that says that the optimiser made the replica."""
+Blocked = TypeVar("Blocked", Plan, GroupPlan)
+MOST_GROUPED_ROWS = 2_000_000
+"""The same where columns are grouped: the tuples of a partition are put together by one task."""
 MOST_ROWS = 20_000_000
 """Rows of a horizontal partition, about: so much is read from the base when one of its files changes."""
 
@@ -60,15 +74,30 @@ def divided(snapshot: Snapshot, indices: Counts, most_bytes: float) -> list[Coun
     return [np.array(group, np.int64) for group in groups if group]
 
 
-def whole_partition(plan: Plan, rows: float, block_rows: int) -> Plan:
+def whole_partition(plan: Plan | GroupsPlan, rows: float, block_rows: int) -> Plan | GroupsPlan:
     """The plan for rows that are fewer than the layout was fitted to: neighbouring blocks share a file."""
-    wanted = max(1, min(plan.blocks, round(rows / block_rows)))
+    if isinstance(plan, GroupsPlan):
+        return replace(plan, groups=tuple(fewer_blocks(group, rows / block_rows) for group in plan.groups))
+    return fewer_blocks(plan, rows / block_rows)
+
+
+def fewer_blocks(plan: Blocked, most: float) -> Blocked:
+    """The plan with about so many blocks at most."""
+    wanted = max(1, min(plan.blocks, round(most)))
     assign, blocks = plan.assign, plan.blocks
     return replace(plan, assign=lambda frame: coarsened(assign(frame), blocks, wanted), blocks=wanted)
 
 
-def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
+def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan | GroupsPlan:
     """How rows are written by a layout that was fitted before."""
+    design = design_of(record)
+    if len(design.groups) > 1:
+        return groups_plan(table, design, record.id, created)
+    return rows_plan(table, record, created)
+
+
+def rows_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
+    """The same for a layout of whole rows."""
     group, names = design_of(record).group, table.snapshot.logical_names
     stored = record.group
     earlier = still_tracked(
@@ -86,7 +115,34 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     )
 
 
-def make_partition(context: Context, plan: Plan, progress: Progress | None) -> HorizontalPartition | None:
+def groups_plan(
+    table: OpenTable,
+    design: Design,
+    layout: str,
+    created: str,
+    values: Mapping[Expr, Sequence[Value]] | None = None,
+) -> GroupsPlan:
+    """How rows are written by the column groups of a design; columns in none of them are not copied."""
+    names = table.snapshot.logical_names
+    gone = [name for group in design.groups for name in group.columns or () if (name,) not in names.paths]
+    if gone:
+        raise SkipstoneError(f"{table.root} has no column {gone[0]} any more, which layout {layout} groups.")
+
+    def plan(group: ColumnGroup) -> GroupPlan:
+        return GroupPlan(
+            columns=group.columns or (),
+            assign=lambda frame: with_block(frame, group.assignment, names),
+            blocks=blocks_of(group.assignment),
+            features=tuple(feature.predicate for feature in group.features),
+            expressions=group.expressions,
+        )
+
+    return GroupsPlan(table.file_indices, tuple(map(plan, design.groups)), values or {}, layout, created)
+
+
+def make_partition(
+    context: Context, plan: Plan | GroupsPlan, progress: Progress | None
+) -> HorizontalPartition | None:
     """Write, measure, check and publish the rows of the plan's files as one horizontal partition.
 
     None if there are no rows in them.
@@ -94,26 +150,37 @@ def make_partition(context: Context, plan: Plan, progress: Progress | None) -> H
     id_ = uuid.uuid4().hex[:12]
     table = context.table
     rewriting = Rewriting(table, in_place=False)
-    now = replace(plan, chosen=indices_now(table, rewriting.before, plan.chosen))
-    written = rewriting.copy(now, partition_folder(plan.layout, id_), progress)
-    if written is None:
-        return None
-    covered, here = table.files.some(plan.chosen), written.table.snapshot
+    now, folder = indices_now(table, rewriting.before, plan.chosen), partition_folder(plan.layout, id_)
+    groups: tuple[StoredGroup, ...] = ()
+    values: tuple[str, ...] = ()
+    if isinstance(plan, GroupsPlan):
+        copied = copy_groups(rewriting.before, plan.of(now), folder, progress)
+        if copied is None:
+            return None
+        groups, segment, rows = copied.groups, copied.segment, copied.rows
+    else:
+        written = rewriting.copy(replace(plan, chosen=now), folder, progress)
+        if written is None:
+            return None
+        segment, rows, values = written.segment, written.rows, written.table.snapshot.partitions
     part = HorizontalPartition(
         id=id_,
         replica=plan.layout,
         created=plan.created,
         table_version=table.snapshot.version,
         schema=table.snapshot.schema,
-        covered=covered,
-        rows=written.rows.rows,
-        row_hash=written.rows.total,
-        segment=written.segment,
-        partition_values=here.partitions or ("",) * len(here),
+        covered=table.files.some(plan.chosen),
+        rows=rows.rows,
+        row_hash=rows.total,
+        segment=segment,
+        partition_values=values or ("",) * len(segment.files),
+        groups=groups,
     )
     try:
         save_partition(table.store, part)
     except BaseException:
+        if groups:
+            table.store.delete_folder(folder)
         rewriting.abandon()
         raise
     return part

@@ -7,7 +7,7 @@ place of a damaged partition, and the replica in place of damaged base files.
 
 Base files are rebuilt as a group, all those that one partition covers, in one commit that changes no data and
 is checked by the hash. Other partitions that cover just these files then cover the new ones; what is left is
-refreshed.
+refreshed. Column groups are checked, but no base files are rebuilt from them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from typing import ClassVar
 import numpy as np
 
 from skipstone.actions.context import Context
-from skipstone.actions.make_partitions import stored_plan, whole_partition
+from skipstone.actions.make_partitions import fewer_blocks, rows_plan
 from skipstone.actions.refresh import layout_of_replica, refresh_replicas
 from skipstone.actions.replicas import valid_partitions
 from skipstone.actions.replicate import check_replicable
+from skipstone.catalog.column_names import quoted
 from skipstone.catalog.files import Files
 from skipstone.catalog.layout_records import LayoutRecord, load_layout
 from skipstone.catalog.replica_store import forget_damage, mark_damaged, move_partition
@@ -34,7 +35,8 @@ from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.rewrite import Rewriting, RowSource
 from skipstone.spark.engine.row_hash import RowHash
-from skipstone.spark.engine.verify import rows_or_problem
+from skipstone.spark.engine.stored_names import with_stored_names
+from skipstone.spark.engine.verify import groups_problem, rows_or_problem
 from skipstone.view import Cell, View, Viewed, count
 
 __all__ = ["Damage", "Repair", "RepairReport"]
@@ -159,6 +161,11 @@ class Repair:
 def _checked(table: OpenTable, part: HorizontalPartition) -> _Checked:
     indices = part.covered.indices_in(table.files, same_rows=True)
     wanted = RowHash(part.rows, part.row_hash)
+    if part.groups:
+        base = with_stored_names(table.live(indices), table.snapshot.schema).select(
+            *map(quoted, part.columns)
+        )
+        return _Checked(part, indices, groups_problem(table, part), rows_or_problem(base, wanted))
     own = table.partition(part)
     return _Checked(
         part,
@@ -205,8 +212,9 @@ def _rebuilt(context: Context, found: Sequence[_Checked]) -> set[str]:
         context.report("rebuilding base files", number, len(bad))
         now = context.reopened()
         indices = each.part.covered.indices_in(now.table.files, same_rows=True)
-        if each.own_problem or (indices < 0).any():
-            continue  # another partition has rebuilt them, or has to
+        # Another partition has rebuilt them, or has to: one by column groups need not have all columns.
+        if each.own_problem or each.part.groups or (indices < 0).any():
+            continue
         new = _rebuild(now, each.part, indices)
         done.add(each.part.id)
         for other in found:
@@ -221,11 +229,11 @@ def _rebuild(context: Context, part: HorizontalPartition, indices: Counts) -> Fi
     """Replace base files by others with the rows of a partition, in one commit; the new files."""
     table = context.table
     record = _base_layout(context) or layout_of_replica(context, part.replica)
-    plan = stored_plan(table, record, context.clock().isoformat()).of(indices)
+    plan = rows_plan(table, record, context.clock().isoformat()).of(indices)
     source = RowSource(table.partition(part), RowHash(part.rows, part.row_hash))
     before = set(table.files.paths)
     rewriting = Rewriting(table)
-    whole = whole_partition(replace(plan, source=source), part.rows, record.block_rows)
+    whole = fewer_blocks(replace(plan, source=source), part.rows / record.block_rows)
     rewriting.run(whole, context.progress)
     after = context.reopened().table.files
     return after.some(np.array([i for i, path in enumerate(after.paths) if path not in before], np.int64))

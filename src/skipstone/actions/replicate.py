@@ -15,24 +15,28 @@ from skipstone.actions.make_partitions import (
     MOST_ROWS,
     PARTITION_ROWS,
     divided,
+    groups_plan,
     make_partition,
     whole_partition,
 )
 from skipstone.actions.prepare import FitRequest
 from skipstone.arguments import checked
-from skipstone.catalog.layout_records import save_layout
+from skipstone.catalog.layout_records import LayoutRecord, save_layout
 from skipstone.catalog.replica_store import save_empty, sweep_partitions
 from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
 from skipstone.estimate.prepared import default_block_rows
+from skipstone.json_types import json_number
 from skipstone.layout.layouts import check_options, layout_named, layout_options
 from skipstone.layout.options import LayoutOptions
+from skipstone.spark.engine.copy_groups import GroupsPlan
 from skipstone.spark.engine.draw_sample import count_rows
+from skipstone.spark.engine.rewrite import Plan
 from skipstone.view import Cell, View, Viewed, count, megabytes
 from skipstone.workload.queries import BrokenQuery, Workload
 
-__all__ = ["Replicate", "ReplicateReport", "check_replicable", "make_replica"]
+__all__ = ["Replicate", "ReplicateReport", "check_replicable", "copy_rows", "make_replica"]
 
 _SHARES = {"choosing": 5, "copying": 8}
 
@@ -139,25 +143,19 @@ def make_replica(
     ``automatic`` marks a replica that nobody asked for, and that may therefore be dropped again.
     """
     assert chosen.design is not None
-    started, table = context.clock(), context.table
-    work = RewriteWork(chosen.prepared, chosen.layout, chosen.design, chosen.sizes)
+    started, table, design = context.clock(), context.table, chosen.design
+    work = RewriteWork(chosen.prepared, chosen.layout, design, chosen.sizes)
     replica, total = uuid.uuid4().hex[:12], chosen.prepared.total_rows
-    plan = plan_of(table, work, replica, started.isoformat())
+    if len(design.groups) > 1:
+        values = chosen.prepared.view.sample.few_values()
+        plan: Plan | GroupsPlan = groups_plan(table, design, replica, started.isoformat(), values)
+    else:
+        plan = plan_of(table, work, replica, started.isoformat())
     record = layout_record(work, plan, context.snapshot.version)
     parameters = {**record.parameters, PARTITION_ROWS: part_rows}
     if automatic:
         parameters[AUTOMATIC] = True
-    save_layout(table.store, replace(record, block_rows=block_rows, parameters=parameters))
-    groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
-    made: list[HorizontalPartition] = []
-    steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
-    for number, group in enumerate(groups):
-        share = context.snapshot.bytes_of(group) / max(table.files.bytes, 1)
-        part = whole_partition(plan.of(group), total * share, block_rows)
-        new = make_partition(context, part, steps.step(str(number)))
-        made += [] if new is None else [new]
-    if not made:
-        save_empty(table.store, replica, started.isoformat())
+    made = copy_rows(context, plan, replace(record, block_rows=block_rows, parameters=parameters), total)
     table.refresh()
     sweep_partitions(table.store)
     return replace(
@@ -169,6 +167,26 @@ def make_replica(
         rows=sum(part.rows for part in made),
         copy_seconds=(context.clock() - started).total_seconds(),
     )
+
+
+def copy_rows(
+    context: Context, plan: Plan | GroupsPlan, record: LayoutRecord, total: float
+) -> list[HorizontalPartition]:
+    """Copy about so many rows, all that there are, in the horizontal partitions of a new replica."""
+    table = context.table
+    save_layout(table.store, record)
+    part_rows = json_number(record.parameters[PARTITION_ROWS])
+    groups = divided(context.snapshot, table.file_indices, table.files.bytes * part_rows / max(total, 1))
+    made: list[HorizontalPartition] = []
+    steps = context.steps(len(groups), {str(number): 1 for number in range(len(groups))})
+    for number, group in enumerate(groups):
+        share = context.snapshot.bytes_of(group) / max(table.files.bytes, 1)
+        part = whole_partition(plan.of(group), total * share, record.block_rows)
+        new = make_partition(context, part, steps.step(str(number)))
+        made += [] if new is None else [new]
+    if not made:
+        save_empty(table.store, record.id, record.created)
+    return made
 
 
 def check_replicable(context: Context) -> None:

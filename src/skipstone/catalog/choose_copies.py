@@ -44,6 +44,7 @@ class Verdict(Enum):
     FILES_MISSING = "some of its own files are missing"
     OTHER_SCHEMA = "the table had other columns when it was made"
     OTHER_SETTINGS = "it was made under other settings of the Parquet reader"
+    BY_COLUMNS = "it is stored by column groups, and is chosen by the columns that the query reads"
     LEFT_ALONE = "the query can tell from which files its rows come, or is part of a transaction"
 
 
@@ -137,10 +138,12 @@ def _verdicts(
     foreign[replicas.part_of[replicas.catalog.foreign(dict(settings))]] = True
     for number in state.valid:
         part = replicas.parts[number]
-        if not holds_columns(part.schema, schema):
+        if not part.groups and not holds_columns(part.schema, schema):
             found[number] = Verdict.OTHER_SCHEMA
+        elif foreign[number]:
+            found[number] = Verdict.OTHER_SETTINGS
         else:
-            found[number] = Verdict.OTHER_SETTINGS if foreign[number] else None
+            found[number] = Verdict.BY_COLUMNS if part.groups else None
     return found
 
 

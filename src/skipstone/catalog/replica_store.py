@@ -22,6 +22,7 @@ from typing import Protocol
 import numpy as np
 
 from skipstone.catalog.files import Files
+from skipstone.catalog.group_store import read_groups, write_groups
 from skipstone.catalog.replicas import (
     EmptyReplica,
     HorizontalPartition,
@@ -52,6 +53,8 @@ __all__ = [
 ]
 
 FORMAT = 1
+WITH_GROUPS = 2
+"""The format of a partition that is stored by column groups."""
 REPLICAS = f"{FOLDER}/replicas"
 _DAY_MILLIS = 24 * 3_600_000
 _RETIRED = "retired"
@@ -85,8 +88,8 @@ def save_partition(store: FileStore, part: HorizontalPartition) -> None:
     blocks = encode(part.segment)
     segment = f"blocks-{digest_of(blocks)}.parquet"
     store.write(f"{partition_folder(part.replica, part.id)}/{segment}", blocks)
-    record = {
-        "format": FORMAT,
+    record: dict[str, object] = {
+        "format": WITH_GROUPS if part.groups else FORMAT,
         "replica": part.replica,
         "id": part.id,
         "created": part.created,
@@ -98,6 +101,8 @@ def save_partition(store: FileStore, part: HorizontalPartition) -> None:
         "blocks": segment,
         "partition_values": part.partition_values,
     }
+    if part.groups:
+        record["groups"] = write_groups(store, partition_folder(part.replica, part.id), part.groups)
     data = json.dumps(record).encode()
     store.write(f"{REPLICAS}/{part.name}-{digest_of(data)}.json", data)
 
@@ -223,7 +228,7 @@ def _stored(store: FileStore, name: str) -> JsonObject:
         raise SkipstoneError("its bytes do not fit its name")
     stored = json_object(json.loads(data))
     version = json_int(stored["format"])
-    if version > FORMAT:
+    if version > WITH_GROUPS:
         raise SkipstoneError(f"it was written by a newer skipstone, in format {version}")
     return stored
 
@@ -238,10 +243,13 @@ def _partition(store: FileStore, stored: JsonObject, name: str) -> HorizontalPar
     if blocks != f"blocks-{digest_of(bytes_)}.parquet":
         raise SkipstoneError(f"the bytes of {blocks} do not fit its name")
     segment = decode(bytes_, path)
+    groups = read_groups(store, partition_folder(replica, id_), json_list(stored.get("groups", [])))
     values = tuple(map(json_text, json_list(stored["partition_values"])))
     covered = _files(json_object(stored["covered"]))
     if len(values) != len(segment.files) or not len(segment.files) or not len(covered):
         raise SkipstoneError("it has no files, or too few partition values")
+    if groups and {path for group in groups for path in group.files.paths} != set(segment.files.paths):
+        raise SkipstoneError("its column groups have other files")
     return HorizontalPartition(
         id=id_,
         replica=replica,
@@ -253,6 +261,7 @@ def _partition(store: FileStore, stored: JsonObject, name: str) -> HorizontalPar
         row_hash=int(json_text(stored["row_hash"])),
         segment=segment,
         partition_values=values,
+        groups=groups,
     )
 
 

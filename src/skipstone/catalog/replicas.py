@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.catalog.column_groups import GroupedBlocks, StoredGroup, grouped_blocks
 from skipstone.catalog.files import Files
 from skipstone.catalog.merge import Catalog, merge
 from skipstone.catalog.segment import Segment
@@ -47,6 +48,9 @@ class HorizontalPartition:
     ``replica`` is the id of the layout that it belongs to. ``segment`` has its own files and their
     statistics, ``partition_values`` a text for each of them, empty where the table has no partitions.
     ``row_hash`` does not depend on the order of rows; ``schema`` is that of the table when it was made.
+
+    With ``groups`` its files hold one column group each, ``segment`` says nothing about their blocks, and
+    ``row_hash`` is over the columns in the groups only, in their order.
     """
 
     id: str
@@ -59,6 +63,7 @@ class HorizontalPartition:
     row_hash: int
     segment: Segment
     partition_values: tuple[str, ...]
+    groups: tuple[StoredGroup, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,6 +74,11 @@ class HorizontalPartition:
     def files(self) -> Files:
         """Its own files."""
         return self.segment.files
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns in its groups, by their stored names; none if it holds whole rows."""
+        return tuple(chain.from_iterable(group.columns for group in self.groups))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,7 @@ class Replicas:
     are known to be damaged, ``damaged`` which partitions cover one. ``empty`` are replicas that have no
     partition because the table had no rows when they were refreshed. ``names`` are all stored records,
     ``record_names`` those of ``parts``, and ``problems`` says why others cannot be used. ``lost`` are the
-    names of damaged partitions.
+    names of damaged partitions. ``grouped`` has the blocks of partitions that are stored by column groups.
     """
 
     parts: tuple[HorizontalPartition, ...]
@@ -100,6 +110,7 @@ class Replicas:
     covered_number: Counts
     damaged: Flags
     damaged_files: Flags
+    grouped: GroupedBlocks
     empty: tuple[EmptyReplica, ...] = ()
     names: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -160,6 +171,7 @@ def replicas_of(parts: Sequence[HorizontalPartition], damaged: Files | None = No
         ),
         damaged=bad,
         damaged_files=bad_files,
+        grouped=grouped_blocks([part.groups for part in parts]),
     )
 
 

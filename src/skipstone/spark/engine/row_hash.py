@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType, MapType, StructField, StructType
 
 from skipstone.catalog.column_names import quoted
 
-__all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "row_hash", "total_hash", "with_hash"]
+__all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "hashes_of", "row_hash", "total_hash", "with_hash"]
 
 HASH = "__skipstone_hash"
 # Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
@@ -40,16 +40,38 @@ def with_hash(frame: DataFrame) -> DataFrame:
     return frame.withColumn(HASH, hashed_row(frame.schema))
 
 
+def hashes_of(frame: DataFrame, columns: Sequence[Sequence[str]]) -> tuple[RowHash, ...]:
+    """Count the rows of a frame and hash them by each of several lists of columns, in one pass."""
+    names = [f"{HASH}{n}" for n in range(len(columns))]
+    hashed = frame.select(
+        *(
+            hashed_row(StructType([frame.schema[column] for column in some])).alias(name)
+            for name, some in zip(names, columns, strict=True)
+        )
+    )
+    sums = [column for name in names for column in _sums(name, name)]
+    seen = hashed.agg(F.count(F.lit(1)).alias("rows"), *sums).first()
+    assert seen is not None
+    return tuple(_total(seen.asDict(), name) for name in names)
+
+
 def row_hash() -> tuple[Column, ...]:
     """The aggregates behind :class:`RowHash`, over a frame that has its hashes."""
-    pieces = [f"shiftrightunsigned({HASH}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
-    sums = [F.expr(f"coalesce(sum({piece}), 0L)").alias(f"hash{n}") for n, piece in enumerate(pieces)]
-    return F.count(F.lit(1)).alias("rows"), *sums
+    return F.count(F.lit(1)).alias("rows"), *_sums(HASH, "hash")
+
+
+def _sums(hash_: str, prefix: str) -> list[Column]:
+    pieces = [f"shiftrightunsigned({hash_}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
+    return [F.expr(f"coalesce(sum({piece}), 0L)").alias(f"{prefix}{n}") for n, piece in enumerate(pieces)]
 
 
 def total_hash(seen: Mapping[str, int]) -> RowHash:
     """What the aggregates found."""
-    pieces = (int(seen[f"hash{n}"]) << shift for n, shift in enumerate(_SHIFTS))
+    return _total(seen, "hash")
+
+
+def _total(seen: Mapping[str, int], prefix: str) -> RowHash:
+    pieces = (int(seen[f"{prefix}{n}"]) << shift for n, shift in enumerate(_SHIFTS))
     return RowHash(int(seen["rows"]), sum(pieces))
 
 

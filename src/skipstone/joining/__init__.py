@@ -1,0 +1,1 @@
+"""Joins without a shuffle: which blocks of two tables are joined in one task. Pure Python."""
