@@ -58,6 +58,19 @@ def indexed(client: Client, table: str) -> str:
     return table
 
 
+@pytest.mark.parametrize(
+    "text",
+    [b"QUALIFY ME <script>alert(1)</script>;", b"hello", b"SELECT TOP 5 [k] FROM [dbo].[shipments]"],
+)
+def test_a_workload_that_is_no_sql_or_in_another_dialect_is_refused(client: Client, text: bytes) -> None:
+    answer = client.call("POST", "/api/workloads?name=week.sql", text)
+    assert answer.status == 422
+    assert answer.detail.startswith(
+        "No statement of week.sql can be read as Spark's SQL, so give its dialect"
+    )
+    assert client.call("POST", "/api/workloads?name=x.sql&dialect=klingon", b"SELECT 1").status == 422
+
+
 def test_a_table_is_described_once_it_was_looked_at(client: Client, indexed: str) -> None:
     found = client.get(f"/api/tables/{indexed}")
     assert found["state"] == "ready"

@@ -37,6 +37,7 @@ from skipstone.server.tables import TableEntry, Tables
 from skipstone.server.waiting import Claim
 from skipstone.server.workloads import Upload, Workloads
 from skipstone.spark import SparkSession
+from skipstone.spark.bridge.query_text import unparsed
 from skipstone.spark.engine.source import Source
 from skipstone.workload.queries import Workload
 
@@ -57,8 +58,9 @@ class Service:
         self.store = Store(settings.state / "server.sqlite")
         self.runner = Runner(self.store, self.events, settings.limits)
         self.tables = Tables(self.store, settings.limits, self._table_changed)
-        self.workloads = Workloads(settings.state / "workloads", self.store, settings.limits)
         self.spark = SparkHolder(start)
+        folder = settings.state / "workloads"
+        self.workloads = Workloads(folder, self.store, settings.limits, self._unparsed, self.events.changed)
         self._looking: set[str] = set()
         self._lock = threading.Lock()
 
@@ -157,6 +159,11 @@ class Service:
     def ask(self, entry: TableEntry, action: Action[object]) -> object:
         """Perform an action that only reads, for a client that waits."""
         return perform(action, self.source(entry))
+
+    def _unparsed(self, sql: str) -> str:
+        """Why Spark's parser makes nothing of a statement; before Spark is there, that is found out later."""
+        spark = self.spark.parser()
+        return "" if spark is None else unparsed(spark, sql)
 
     # Jobs
 

@@ -61,6 +61,7 @@ def show_table(entry: Entry, service: TheService) -> Response:
 def forget_table(entry: Entry, service: TheService) -> Response:
     """Know a table no longer; the table itself is not touched."""
     service.tables.forget(entry.id)
+    service.events.changed()
     return Response(status_code=204)
 
 
