@@ -251,6 +251,22 @@ def test_what_somebody_else_commits_in_the_middle_of_a_job_stays_and_the_job_say
     assert client.call("DELETE", "/api/tables/shared").status == 204
 
 
+def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
+    spark: SparkSession, home: Path, tmp_path: Path
+) -> None:
+    # Spark brings along a file system that has this machine's files under another scheme.
+    configuration = spark._jsc.hadoopConfiguration()
+    configuration.set("fs.pfile.impl", "org.apache.hadoop.fs.ProxyLocalFileSystem")
+    elsewhere = f"pfile://{home}/data"
+    with serving(tmp_path, lambda: spark, (elsewhere,)) as client:
+        for refused in (f"{home}/data/shipments", f"pfile://{home}", f"{elsewhere}/../data/shipments"):
+            assert client.call("POST", "/api/tables", {"source": f"t={refused}"}).status == 422
+        assert client.call("POST", "/api/tables", {"source": f"{elsewhere}/shipments"}).status == 201
+        assert client.done("look", "shipments")["root"] == f"pfile:{home}/data/shipments"
+        job = client.query("SELECT count(*) FROM shipments", compare=False)
+        assert client.get(f"/api/jobs/{job['id']}/result")["rows"] == [[ROWS]]
+
+
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
@@ -288,7 +304,7 @@ def test_only_one_select_over_registered_tables_runs(
 ) -> None:
     spark.range(3).createOrReplaceTempView("secret_view")
     spark.udf.register("evil", lambda x: x)
-    job = client.query(sql.format(home=client.settings.roots[0].parent), compare=False)
+    job = client.query(sql.format(home=client.settings.state.parent), compare=False)
     if not why:
         assert job["state"] == "done", job
         return

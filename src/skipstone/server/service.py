@@ -183,7 +183,7 @@ class Service:
         queries = self._queries(kind, request)
         if isinstance(arguments, OptimizeArguments) and arguments.output is not None:
             output = confined_path(arguments.output, self.settings.roots)
-            arguments = arguments.model_copy(update={"output": str(output)})
+            arguments = arguments.model_copy(update={"output": output})
         action = kind.make(arguments, queries)
         claim = Claim(entry.id, writes=kind.writes)
         return self.runner.submit(

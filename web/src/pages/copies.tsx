@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { part } from "../api/client";
 import type { Replica, Replicas, TableInfo } from "../api/types";
 import { bytes, count, counted, moment, percent } from "../format";
-import { Card, Select, Sentence } from "../parts/basics";
+import { Card, Input, Select, Sentence } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
 import { StartButton, StartedLine, useStarted } from "../parts/start_job";
 import { useFetched } from "../state/fetched";
@@ -14,6 +14,7 @@ export function CopiesCard({ table }: { table: TableInfo }) {
   const making = useStarted("replicate", table.id);
   const keeping = useStarted();
   const [layout, setLayout] = useState("hyper");
+  const [blockRows, setBlockRows] = useState("");
   const found = useFetched<Replicas>(
     table.replicas ? part`/api/tables/${table.id}/replicas` : null,
     `${table.seen_at} ${table.replicas}`,
@@ -29,9 +30,20 @@ export function CopiesCard({ table }: { table: TableInfo }) {
           options={layouts.map((name) => [name, name])}
           onChange={setLayout}
         />
+        <Input
+          label="Rows in a block"
+          value={blockRows}
+          onInput={setBlockRows}
+          placeholder="chosen"
+          numeric
+        />
         <StartButton
           started={making}
-          job={() => ({ action: "replicate", table: table.id, arguments: { layout } })}
+          job={() => ({
+            action: "replicate",
+            table: table.id,
+            arguments: { layout, ...(blockRows === "" ? {} : { block_rows: Number(blockRows) }) },
+          })}
         >
           Make a replica
         </StartButton>
