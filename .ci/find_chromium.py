@@ -1,6 +1,7 @@
 """Print where Chromium is, for the tests and figures of the page; with --install, install Debian's first.
 
-It ends in one sentence where there is none and none may be installed.
+Where there is none and none can be installed it ends in one sentence, with a status of its own (3): "make
+test" then says what was not run and goes on, for nothing can be done about it there.
 """
 
 from __future__ import annotations
@@ -11,26 +12,37 @@ import subprocess
 import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+NONE_HERE = 3
 
 
 def main(arguments: list[str]) -> int:
     """Find it, or say what is missing."""
-    found = os.environ.get("CHROMIUM") or _found()
-    apt = shutil.which("apt-get")
-    if found is None and "--install" in arguments and os.geteuid() == 0 and apt is not None:
-        subprocess.run([apt, "update", "-qq"], check=False, stdout=sys.stderr)
-        install = [apt, "install", "-y", "-qq", "--no-install-recommends", "chromium"]
-        subprocess.run(install, check=False, stdout=sys.stderr)
+    found, why = os.environ.get("CHROMIUM") or _found(), "it is not here"
+    if found is None and "--install" in arguments:
+        why = _install()
         found = _found()
     if found is None:
         print(
-            "The page is tested in Chromium, which is not here; install it (Debian's package chromium), "
-            "or say where it is: CHROMIUM=/path/to/chromium.",
+            f"The page is tested in Chromium, and {why}; install it (Debian's package chromium), or say "
+            "where it is: CHROMIUM=/path/to/chromium.",
             file=sys.stderr,
         )
-        return 1
+        return NONE_HERE
     print(found)
     return 0
+
+
+def _install() -> str:
+    """Install it where that is allowed; why it is not there then."""
+    apt = shutil.which("apt-get")
+    if apt is None:
+        return "there is no apt-get to install it by"
+    if os.geteuid() != 0:
+        return "only root may install it"
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+        subprocess.run([apt, *words], check=False, stdout=sys.stderr, env=environment)
+    return "apt-get could not install it"
 
 
 def _found() -> str | None:

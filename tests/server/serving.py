@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from skipstone.errors import SkipstoneError
 from skipstone.server.app import create_app
+from skipstone.server.roots import Root
 from skipstone.server.run import bound_socket
 from skipstone.server.service import Service
 from skipstone.server.settings import Limits, Settings
@@ -111,7 +112,7 @@ def no_spark() -> SparkSession:
 def serving(
     state: Path,
     start: Callable[[], SparkSession] = no_spark,
-    roots: tuple[Path, ...] = (),
+    roots: tuple[Root, ...] = (),
     limits: Limits | None = None,
 ) -> Iterator[Client]:
     """Serve until the block is left."""

@@ -17,6 +17,7 @@ from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT, STRING, Type
 from skipstone.pruning.blocks import BlockSet, Feature, Statistics, ValueSets
 from skipstone.server.block_map import block_details, block_map
+from skipstone.server.branches import branch_of_block, in_branch
 from skipstone.server.health import Health, Lately, health
 from skipstone.server.problems import MissingError
 from skipstone.server.seen import Seen, times_read
@@ -26,7 +27,7 @@ X, S, P = Column(("x",), INT), Column(("s",), STRING), Column(("p",), Type.parse
 
 
 @pytest.mark.parametrize(
-    "name", ["waiting", "health", "changes_mind", "tree_nodes", "roots", "events", "settings"]
+    "name", ["waiting", "health", "changes_mind", "tree_nodes", "branches", "roots", "events", "settings"]
 )
 def test_the_examples_of_the_documentation_hold(name: str) -> None:
     found = doctest.testmod(importlib.import_module(f"skipstone.server.{name}"))
@@ -120,6 +121,21 @@ def test_what_blocks_do_not_have_is_one_sentence(column: str | None, feature: in
 def test_a_file_without_an_entry_is_read_by_every_query() -> None:
     table = seen()
     assert times_read([], table.catalog, table.entries, {}) == (0.0, None)
+
+
+def test_a_branch_has_the_blocks_that_may_hold_its_rows_and_a_block_is_followed_down() -> None:
+    table = seen()  # x of the blocks: unknown, no entry, 0 to 9
+    inner = Split(Comparison("<", X, Literal(5, INT)), 0, 1)
+    tree = Tree(Split(Comparison("<", X, Literal(10, INT)), inner, 2), 3)
+    nodes = [(node["cut"], node["yes"], node["no"]) for node in tree_nodes(tree)]
+    assert nodes[0] == ("x < 10", 1, 4)
+    blocks = [in_branch(table, tree, number, {}) for number in range(5)]
+    assert blocks == [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1]]
+    assert [branch_of_block(table, tree, index) for index in range(3)] == [[0], [0], [0, 1]]
+    with pytest.raises(MissingError, match="no node 5"):
+        in_branch(table, tree, 5, {})
+    with pytest.raises(MissingError, match="no block 3"):
+        branch_of_block(table, tree, 3)
 
 
 def test_horizontal_partitions_are_a_chain_above_their_trees() -> None:

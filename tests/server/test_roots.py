@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skipstone.errors import SkipstoneError
-from skipstone.server.roots import confined_path, confined_source
+from skipstone.server.roots import as_root, confined_path, confined_source
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_lies_in_a_root_is_found(root: Path) -> None:
-    assert confined_path(f"{root}/orders/../orders/", [root]) == root / "orders"
-    assert confined_path(f"file://{root}/orders", [root]) == root / "orders"
+    assert confined_path(f"{root}/orders/../orders/", [root]) == f"{root}/orders"
+    assert confined_path(f"file://{root}/orders", [root]) == f"{root}/orders"
     assert confined_source(f"{root}/orders", [root]) == ("orders", f"{root}/orders")
     assert confined_source(f"main.o={root}/orders", [root]) == ("main.o", f"{root}/orders")
 
@@ -65,7 +65,42 @@ def test_a_link_that_leads_in_a_circle_is_refused(root: Path) -> None:
         found = confined_path(f"{root}/circle", [root])
     except SkipstoneError:
         return
-    assert found.is_relative_to(root)
+    assert Path(found).is_relative_to(root)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "s3a://bucket",
+        "s3a://bucket/lak",
+        "s3a://bucket/lakes/t",
+        "s3a://bucket/lake/../other/t",
+        "s3a://bucket/lake/./t",
+        "s3a://bucket/lake/%2e%2e/t",
+        "s3a://bucket/lake/t?x=y",
+        "s3a://bucket/lake/t#x",
+        "s3a://bucket/lake/{a,b}",
+        "s3a://bucket/lake/*",
+        "s3a://bucket/lake//t",
+        "s3a://other/lake/t",
+        "s3a://bucket:80/lake/t",
+        "s3a://user@bucket/lake/t",
+        "s3a:/bucket/lake/t",
+        "s3a:bucket/lake/t",
+        "s3://bucket/lake/t",
+        "hdfs://bucket/lake/t",
+        "jar:s3a://bucket/lake/t",
+        "file://bucket/lake/t",
+        "/bucket/lake/t",
+        "s3a://bucket/lake/\\..\\t",
+    ],
+)
+def test_elsewhere_only_what_plainly_lies_in_a_root_is_found(root: Path, path: str) -> None:
+    roots = [root, as_root("S3A://bucket/lake/")]
+    assert confined_path("s3a://bucket/lake/t", roots) == "s3a://bucket/lake/t"
+    assert confined_source("S3a://bucket/lake/t/", roots) == ("t", "s3a://bucket/lake/t")
+    with pytest.raises(SkipstoneError):
+        confined_path(path, roots)
 
 
 def test_without_a_root_nothing_can_be_registered(tmp_path: Path) -> None:

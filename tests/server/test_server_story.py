@@ -13,8 +13,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from schemathesis.core.result import Ok
+from tests.full_disk import full_disk
 from tests.server.serving import Client, serving
 from tests.shipments import ROWS, write_shipments
+
+from skipstone.actions.action import perform
+from skipstone.actions.optimize import Optimize
+from skipstone.layout.options import LayoutOptions
+from skipstone.server.job import JobRequest
+from skipstone.server.runner import Outcome, Running
+from skipstone.server.waiting import Claim
 
 QUERIES = b"""
 SELECT * FROM shipments WHERE k > 900;
@@ -56,6 +64,19 @@ def workload(client: Client) -> str:
 def indexed(client: Client, table: str) -> str:
     client.done("index", table, arguments={"expression": ["lower(mode)"], "feature": ["k > 990"]})
     return table
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"QUALIFY ME <script>alert(1)</script>;", b"hello", b"SELECT TOP 5 [k] FROM [dbo].[shipments]"],
+)
+def test_a_workload_that_is_no_sql_or_in_another_dialect_is_refused(client: Client, text: bytes) -> None:
+    answer = client.call("POST", "/api/workloads?name=week.sql", text)
+    assert answer.status == 422
+    assert answer.detail.startswith(
+        "No statement of week.sql can be read as Spark's SQL, so give its dialect"
+    )
+    assert client.call("POST", "/api/workloads?name=x.sql&dialect=klingon", b"SELECT 1").status == 422
 
 
 def test_a_table_is_described_once_it_was_looked_at(client: Client, indexed: str) -> None:
@@ -132,6 +153,9 @@ def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -
     tree = client.get(f"/api/tables/{indexed}/tree")
     assert tree["strategy"] == "qdtree"
     assert tree["nodes"][0]["blocks"] == sum(node["block"] is not None for node in tree["nodes"])
+    below = client.get(f"/api/tables/{indexed}/tree/1/blocks")["blocks"]
+    assert 0 < len(below) < client.get(f"/api/tables/{indexed}/blocks")["blocks"]
+    assert client.get(f"/api/tables/{indexed}/blocks/{below[0]}/branch")["nodes"][:2] == [0, 1]
     replayed = client.done("replay", indexed, workload=workload)
     assert replayed["summary"]["same_results"]
     decision = client.done("auto", indexed, arguments={"dry_run": True})
@@ -173,6 +197,76 @@ def test_a_table_that_vanished_is_one_sentence(client: Client, home: Path) -> No
     assert client.call("DELETE", "/api/tables/gone").status == 204
 
 
+def test_a_full_disk_in_the_middle_of_a_job_is_one_sentence_and_loses_nothing(
+    client: Client, home: Path, spark: SparkSession
+) -> None:
+    place = home / "data" / "filling"
+    spark.range(0, 8_000, 1, 1).selectExpr("id", "sha2(string(id), 256) AS text").write.format("delta").save(
+        str(place)
+    )
+    client.call("POST", "/api/tables", {"source": str(place)})
+    before = client.done("look", "filling")
+    with full_disk(spark):
+        job = client.ended(client.start("optimize", "filling", arguments={"layout": "hyper"}))
+    assert job["state"] == "failed", job
+    assert "File too large" in job["error"]
+    assert "\n" not in job["error"]
+    after = client.done("look", "filling")
+    assert [after[name] for name in ("version", "files", "bytes")] == [
+        before[name] for name in ("version", "files", "bytes")
+    ]
+    assert client.query("SELECT sum(id) FROM filling", compare=False)["state"] == "done"
+    assert client.call("DELETE", "/api/tables/filling").status == 204
+
+
+def test_what_somebody_else_commits_in_the_middle_of_a_job_stays_and_the_job_says_so(
+    client: Client, home: Path, spark: SparkSession
+) -> None:
+    place = home / "data" / "shared"
+    spark.range(0, 2_000, 1, 2).write.format("delta").save(str(place))
+    client.call("POST", "/api/tables", {"source": str(place)})
+    client.done("look", "shared")
+    entry = client.service.tables.get("shared")
+    told: list[str] = []
+
+    def rewrite(running: Running) -> Outcome:
+        def progress(what: str, done: int, total: int) -> None:
+            if not told and "writing" in what:
+                spark.sql(f"DELETE FROM delta.`{place}` WHERE id % 2 = 0")
+                told.append(what)
+            running.progress(what, done, total)
+
+        options = LayoutOptions(block_rows=500)
+        perform(Optimize(None, "hyper", options), client.service.source(entry), progress, running.cancel)
+        return Outcome()
+
+    request = JobRequest("optimize", "shared")
+    job = client.service.runner.submit(request, Claim("shared", writes=True), rewrite)
+    found = client.ended(job.id)
+    assert told, "the table was rewritten too fast"
+    assert found["state"] == "failed", found
+    assert "changed" in found["error"]
+    rows = client.query("SELECT count(*), sum(id) FROM shared", compare=False)
+    assert client.get(f"/api/jobs/{rows['id']}/result")["rows"] == [[1_000, sum(range(1, 2_000, 2))]]
+    assert client.call("DELETE", "/api/tables/shared").status == 204
+
+
+def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
+    spark: SparkSession, home: Path, tmp_path: Path
+) -> None:
+    # Spark brings along a file system that has this machine's files under another scheme.
+    configuration = spark._jsc.hadoopConfiguration()
+    configuration.set("fs.pfile.impl", "org.apache.hadoop.fs.ProxyLocalFileSystem")
+    elsewhere = f"pfile://{home}/data"
+    with serving(tmp_path, lambda: spark, (elsewhere,)) as client:
+        for refused in (f"{home}/data/shipments", f"pfile://{home}", f"{elsewhere}/../data/shipments"):
+            assert client.call("POST", "/api/tables", {"source": f"t={refused}"}).status == 422
+        assert client.call("POST", "/api/tables", {"source": f"{elsewhere}/shipments"}).status == 201
+        assert client.done("look", "shipments")["root"] == f"pfile:{home}/data/shipments"
+        job = client.query("SELECT count(*) FROM shipments", compare=False)
+        assert client.get(f"/api/jobs/{job['id']}/result")["rows"] == [[ROWS]]
+
+
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
@@ -210,7 +304,7 @@ def test_only_one_select_over_registered_tables_runs(
 ) -> None:
     spark.range(3).createOrReplaceTempView("secret_view")
     spark.udf.register("evil", lambda x: x)
-    job = client.query(sql.format(home=client.settings.roots[0].parent), compare=False)
+    job = client.query(sql.format(home=client.settings.state.parent), compare=False)
     if not why:
         assert job["state"] == "done", job
         return

@@ -103,3 +103,18 @@ def test_a_file_that_is_gone_is_one_sentence(workloads: Workloads, tmp_path: Pat
     (tmp_path / "workloads" / stored.file).unlink()
     with pytest.raises(ConflictError, match="gone; upload it again"):
         workloads.read(stored.id)
+
+
+def test_a_file_of_nonsense_is_refused_by_the_parser_and_one_sound_statement_is_enough(
+    tmp_path: Path,
+) -> None:
+    def unparsed(sql: str) -> str:
+        return "" if sql.startswith("SELECT") else "Syntax error at or near 'it'"
+
+    workloads = Workloads(tmp_path / "w", Store(tmp_path / "s.sqlite"), LIMITS, unparsed)
+    with pytest.raises(
+        SkipstoneError, match=r"^No statement of a\.sql can be read .* \(line 2\): Syntax error"
+    ):
+        workloads.add(Upload("a.sql"), b"\nmake it so;\n<script>alert(1)</script>")
+    assert list((tmp_path / "w").iterdir()) == []
+    assert workloads.add(Upload("a.sql"), b"make it so;\nSELECT 1;").queries == 2

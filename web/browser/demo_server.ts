@@ -1,16 +1,28 @@
 /** The demo's table, small, and a real server with real Spark for it. */
 
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { PYTHON, ROOT } from "./chromium";
+
+// For a few thousand rows, compiling costs far more than running, in Spark as in its JVM.
+const LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+const LIGHT_PLANS = [
+  "spark.sql.codegen.wholeStage=false",
+  "spark.sql.codegen.factoryMode=NO_CODEGEN",
+  "spark.sql.adaptive.enabled=false",
+  "spark.sql.shuffle.partitions=2",
+];
 
 const environment = {
   ...process.env,
   PYTHONPATH: `${ROOT}src`,
   PYTHONWARNINGS: "ignore",
   PYTHONUNBUFFERED: "1",
+  SPARK_SUBMIT_OPTS: LIGHT_JAVA,
+  SPARK_LAUNCHER_OPTS: LIGHT_JAVA,
 };
 const WRITE = `
 import sys
@@ -28,15 +40,16 @@ export interface Demo {
   readonly nonsense: string;
 }
 
-export function writeDemo(rows: number): Demo {
+/** Where the demo will be; nothing of its table is there yet. */
+export function newDemo(): Demo {
   const home = mkdtempSync(join(tmpdir(), "skipstone-page-"));
-  execFileSync(PYTHON, ["-c", WRITE, home, String(rows)], {
-    env: environment,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
   const nonsense = join(home, "nonsense.sql");
   writeFileSync(nonsense, "QUALIFY ME <script>alert(1)</script>;\n");
   return { home, table: join(home, "orders"), queries: join(home, "queries.sql"), nonsense };
+}
+
+export async function writeDemo(demo: Demo, rows: number): Promise<void> {
+  await promisify(execFile)(PYTHON, ["-c", WRITE, demo.home, String(rows)], { env: environment });
 }
 
 export function forgetDemo(demo: Demo): void {
@@ -52,6 +65,7 @@ export class DemoServer {
   /** Start a server on any free port; it has answered with its link when this ends. */
   static async start(demo: Demo): Promise<DemoServer> {
     const options = ["--root", demo.home, "--state", join(demo.home, "state"), "--port", "0", "--json"];
+    options.push(...LIGHT_PLANS.flatMap((setting) => ["--conf", setting]));
     const started = spawn(PYTHON, ["-m", "skipstone.cli", "serve", ...options], {
       env: environment,
       stdio: ["ignore", "pipe", "pipe"],

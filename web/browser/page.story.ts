@@ -5,12 +5,13 @@
  * STORY_ROWS is the size of the table, and STORY_PICTURES a directory for screenshots, if they are wanted.
  */
 
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { count } from "../src/format";
 import { launch, seriousIssues, watch, type Watched } from "./chromium";
-import { DemoServer, forgetDemo, writeDemo, type Demo } from "./demo_server";
+import { DemoServer, forgetDemo, newDemo, writeDemo, type Demo } from "./demo_server";
 
 const ROWS = Number(process.env["STORY_ROWS"] ?? 6400);
 const BLOCK_ROWS = Math.max(50, Math.floor(ROWS / 64));
@@ -22,9 +23,11 @@ let server: DemoServer;
 let browser: Browser;
 let page: Page;
 let watched: Watched;
+let written: Promise<void>;
 
 beforeAll(async () => {
-  demo = writeDemo(ROWS);
+  demo = newDemo();
+  written = writeDemo(demo, ROWS);
   [server, browser] = await Promise.all([DemoServer.start(demo), launch()]);
   page = await browser.newPage({ viewport: { width: 1366, height: 850 }, colorScheme: "dark" });
   page.setDefaultTimeout(20_000);
@@ -67,8 +70,14 @@ async function started(button: RegExp): Promise<number> {
   return Number(await fresh.first().getAttribute("data-job"));
 }
 
+/** Wait for a state of a job that is shown; another end tells what the job says. */
 async function become(job: number, state: string): Promise<void> {
-  await page.locator(`main .job[data-job="${job}"][data-state="${state}"]`).waitFor({ timeout: LONG });
+  const shown = (wanted: string) => page.locator(`main .job[data-job="${job}"][data-state="${wanted}"]`);
+  const ends = ["done", "failed", "cancelled", "interrupted"].map(shown);
+  const any = ends.reduce((all, end) => all.or(end), shown(state));
+  await any.first().waitFor({ timeout: LONG });
+  const line = page.locator(`main .job[data-job="${job}"]`).first();
+  expect(await line.getAttribute("data-state"), (await line.textContent()) ?? "").toBe(state);
 }
 
 it("opens by its link, and the token is gone from the address", async () => {
@@ -87,6 +96,7 @@ it("says in one sentence why a table cannot be registered", async () => {
 });
 
 it("registers a table and looks at it", async () => {
+  await written;
   await page.getByLabel(/Path of a Delta table/).fill(`orders=${demo.table}`);
   await page.getByRole("button", { name: "Register" }).click();
   await page.getByText("64 files", { exact: false }).first().waitFor({ timeout: LONG });
@@ -150,13 +160,32 @@ it("simulates every layout side by side", async () => {
   await seen("advise");
 });
 
-it("cancels a rewrite, and the table stays as it is", async () => {
+it("cancels a rewrite, what waits for it says so, and the table stays as it is", async () => {
   const job = await started(/Optimize by qdtree/);
-  await page
-    .locator(`main .job[data-job="${job}"]`)
-    .getByRole("button", { name: /Cancel/ })
-    .click();
-  await become(job, "cancelled");
+  const waiting = await page.evaluate(async () => {
+    const body = JSON.stringify({ action: "index", table: "orders" });
+    const headers = { "Content-Type": "application/json" };
+    const answer = await fetch("/api/jobs", { method: "POST", headers, body });
+    return ((await answer.json()) as { id: number }).id;
+  });
+  await go("#/jobs", /Jobs/);
+  const line = (id: number) => page.locator(`main .job[data-job="${id}"]`);
+  await line(waiting).getByText(`job ${job} (optimize), which writes to orders`, { exact: false }).waitFor();
+  for (const id of [waiting, job])
+    await line(id)
+      .getByRole("button", { name: /Cancel/ })
+      .click();
+  await page.locator("main .job").first().waitFor({ state: "detached", timeout: LONG });
+  for (const id of [waiting, job]) {
+    await go(`#/jobs/${id}`, /orders/);
+    await become(id, "cancelled");
+  }
+  await go("#/tables/orders/layout", /Layout of orders/);
+  await page.getByText("as they were written", { exact: false }).waitFor();
+  await go("#/tables/orders/advise", /Advise on orders/);
+  await page.getByRole("combobox", { name: "Queries" }).selectOption("queries");
+  await page.getByLabel("Rows in a block").fill(String(BLOCK_ROWS));
+  await page.getByRole("radio", { name: "qdtree" }).check();
 });
 
 it("rewrites the table with progress to be seen", async () => {
@@ -181,6 +210,31 @@ it("rewrites the table with progress to be seen", async () => {
   await page.getByRole("combobox", { name: "Coloured by" }).selectOption("reads");
   await page.getByRole("application", { name: /how often/ }).waitFor();
   await seen("layout");
+});
+
+it("lights up the blocks of a branch, and the branch of a block", async () => {
+  const tree = page.getByRole("region", { name: /Tree of the qdtree layout/ }).first();
+  await tree.locator('[data-node="1"] .choice').click();
+  const note = page.getByText(/Only the \d+ blocks? that may hold rows/);
+  await note.waitFor();
+  await seen("branch");
+  await page.getByRole("button", { name: "Show all blocks" }).click();
+  await note.waitFor({ state: "detached" });
+  const map = page.getByRole("application", { name: /Block map of orders/ });
+  await map.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => tree.locator(".node.lit").count()).toBeGreaterThan(1);
+});
+
+it("makes a replica, lists what it answers for, and deletes it", async () => {
+  await page.getByRole("combobox", { name: "Layout", exact: true }).selectOption("hyper");
+  await page.getByLabel("Rows in a block").fill(String(BLOCK_ROWS));
+  await become(await started(/Make a replica/), "done");
+  await page.getByText("1 of 1").or(page.getByText("100.0 %")).first().waitFor();
+  await seen("replicas");
+  await become(await started(/^Drop /), "done");
+  await page.getByText("There are no replicas.").waitFor({ timeout: LONG });
 });
 
 it("refuses what is no query, in one sentence", async () => {
@@ -234,29 +288,57 @@ it("keeps the jobs, their logs and their results", async () => {
   await seen("job");
 });
 
+it("says of a table that vanished that it is gone, and knows it again when it is back", async () => {
+  const [away, back] = [`${demo.table}-away`, demo.table];
+  await go("#/tables/orders/layout", /Layout of orders/);
+  renameSync(back, away);
+  try {
+    await page.evaluate(() => fetch("/api/tables/orders/look", { method: "POST" }));
+    await page.getByRole("alert").getByText("does not exist", { exact: false }).waitFor({ timeout: LONG });
+  } finally {
+    renameSync(away, back);
+  }
+  await page.evaluate(() => fetch("/api/tables/orders/look", { method: "POST" }));
+  await page.getByRole("alert").waitFor({ state: "detached", timeout: LONG });
+});
+
 it("shows everything in light colours too", async () => {
   await page.emulateMedia({ colorScheme: "light" });
   for (const [hash, heading, name] of [
     ["#/", /Overview/, "overview-light"],
     ["#/tables/orders/layout", /Layout of orders/, "layout-light"],
     ["#/tables/orders/workload", /Workload of orders/, "workload-light"],
+    ["#/tables/orders/query", /Query orders/, "query-light"],
+    ["#/tables/orders/decisions", /Decisions/, "decisions-light"],
+    ["#/jobs", /Jobs/, "jobs-light"],
+    ["#/jobs/1", /index orders/, "job-light"],
     ["#/tables/orders/advise", /Advise on orders/, "advise-light"],
   ] as const) {
     await go(hash, heading);
-    await page.waitForTimeout(400); // for the canvas, which tells nobody that it is drawn
+    await page.waitForTimeout(200); // for the canvas, which tells nobody that it is drawn
     await seen(name);
   }
 });
 
-it("loses nothing when the server is killed in the middle of a job", async () => {
-  const job = await started(/^Advise$/);
+it("loses nothing when the server is killed in the middle of a rewrite", async () => {
+  const before = await page.evaluate(
+    async () => (await (await fetch("/api/tables/orders")).json()) as { files: number },
+  );
+  await page.getByRole("radio", { name: "zorder" }).check();
+  const job = await started(/Optimize by zorder/);
   await become(job, "running");
   await server.kill();
   await page.getByText("The server does not answer", { exact: false }).waitFor();
   server = await DemoServer.start(demo);
   await page.goto(server.link);
-  await go(`#/jobs/${job}`, /advise orders/);
-  await page.locator(`main .job[data-job="${job}"][data-state="interrupted"]`).waitFor();
-  await go("#/", /Overview/);
-  await page.getByText("64", { exact: false }).first().waitFor();
+  await go(`#/jobs/${job}`, /optimize orders/);
+  await become(job, "interrupted");
+  await go("#/tables/orders/layout", /Layout of orders/);
+  await page.getByText(`laid out by qdtree`, { exact: false }).waitFor();
+  await page.getByText(`${before.files} blocks with statistics`, { exact: false }).waitFor();
+  await go("#/tables/orders/query", /Query orders/);
+  await page.getByText("Spark ready", { exact: false }).waitFor({ timeout: LONG });
+  await page.getByRole("textbox", { name: "SQL" }).fill("SELECT count(*) AS n FROM orders");
+  await become(await started(/^Run$/), "done");
+  await page.getByRole("rowheader", { name: String(ROWS) }).waitFor();
 });

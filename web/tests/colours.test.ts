@@ -6,6 +6,7 @@ import {
   css,
   extentOf,
   luminance,
+  only,
   paletteOf,
   scaleColours,
   word,
@@ -92,4 +93,11 @@ describe("classColours", () => {
       palette.unknown,
     ]);
   });
+});
+
+it("leaves the blocks of other branches out of the map", () => {
+  const colours = Uint32Array.of(7, 8, 9);
+  expect([...only(colours, [2, 0])]).toEqual([7, 0, 9]);
+  expect([...only(colours, [])]).toEqual([0, 0, 0]);
+  expect(only(colours, null)).toBe(colours);
 });

@@ -74,11 +74,15 @@ class AutoStatus(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class ShowAutoStatus:
-    """Show log, unclustered data, drift and the newest decisions; nothing is estimated."""
+    """Show log, unclustered data, drift and the newest decisions; nothing is estimated.
+
+    ``newest`` is how many logged scans are looked at, for whoever looks often.
+    """
 
     name: ClassVar[str] = "auto"
 
     policy: Policy | None = None
+    newest: int | None = None
 
     def validate(self, context: Context) -> None:
         """Refuse what is no policy, and a table that cannot be rewritten in place."""
@@ -89,7 +93,7 @@ class ShowAutoStatus:
         """Read the state of the table and its decisions."""
         context.report("reading the query log", 0, 1)
         context.table.refresh()
-        state = read_table_state(context, policy_or_default(self.policy))
+        state = read_table_state(context, policy_or_default(self.policy), self.newest)
         figures = state.figures
         return AutoStatus(
             root=context.snapshot.root,

@@ -15,11 +15,15 @@ __all__ = ["ClearLog", "ShowLog"]
 
 @dataclass(frozen=True, slots=True)
 class ShowLog:
-    """The logged scans, oldest first; ``since``, a datetime with a time zone, leaves older ones out."""
+    """The logged scans, oldest first; ``since``, a datetime with a time zone, leaves older ones out.
+
+    So does ``newest``, which is how many are shown.
+    """
 
     name: ClassVar[str] = "log show"
 
     since: datetime | None = None
+    newest: int | None = None
 
     def validate(self, context: Context) -> None:
         """Any table has a log, which may be empty."""
@@ -27,7 +31,7 @@ class ShowLog:
     def run(self, context: Context) -> tuple[LoggedScan, ...]:
         """Append what was just recorded, and read."""
         context.report("reading the query log", 0, 1)
-        scans = read_log(context.engine, context.table.root, self.since)
+        scans = read_log(context.engine, context.table.root, self.since, self.newest)
         context.report("reading the query log", 1, 1)
         return scans
 

@@ -50,7 +50,7 @@ def _parsed(context: Context, queries: Workload) -> LoggedWorkload:
     return LoggedWorkload(logged_filters(parsed, name), parsed.unusable)
 
 
-def recent_scans(context: Context, window_days: float) -> tuple[LoggedScan, ...]:
+def recent_scans(context: Context, window_days: float, newest: int | None = None) -> tuple[LoggedScan, ...]:
     """The scans of the table's log in the last days, as far as a table of its columns can be asked them."""
-    scans, _ = usable_log(context.table, context.clock() - timedelta(days=window_days))
+    scans, _ = usable_log(context.table, context.clock() - timedelta(days=window_days), newest)
     return scans

@@ -30,11 +30,11 @@ def require_delta(context: Context) -> None:
         )
 
 
-def read_table_state(context: Context, policy: Policy) -> TableState:
-    """The table of the context with the scans of the policy's window."""
+def read_table_state(context: Context, policy: Policy, newest: int | None = None) -> TableState:
+    """The table of the context with the scans of the policy's window, or the newest of them."""
     table = context.table
     catalog = table.catalog
-    scans = recent_scans(context, policy.window_days)
+    scans = recent_scans(context, policy.window_days, newest)
     since = context.clock() - timedelta(days=policy.window_days)
     return table_state(table.snapshot, catalog, scans, policy, _layouts(table, catalog, scans, since))
 

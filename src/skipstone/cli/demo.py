@@ -100,7 +100,7 @@ def _serve(where: Path, rows: int, port: int, as_json: bool) -> None:
         table.index(demo_data.EXPRESSIONS, demo_data.FEATURES, progress=report)
         table.import_log(skipstone.read_queries(queries), report)
     _Narrator(silent=as_json)(f"Its queries are in its query log, and in {queries} to upload.")
-    serve_tables(ServeOptions([where], port=port, state=where / "state"), [f"orders={orders}"], as_json)
+    serve_tables(ServeOptions([str(where)], port=port, state=where / "state"), [f"orders={orders}"], as_json)
 
 
 class _Narrator:

@@ -25,7 +25,7 @@ class ServeOptions:
     """Where to listen, and what may be touched."""
 
     root: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
             metavar="DIR", help="A directory that tables may lie in; repeatable. Those of --table by default."
         ),
@@ -56,12 +56,12 @@ def run(
 def serve_tables(options: ServeOptions, tables: list[str], as_json: bool) -> None:
     """Serve until stopped."""
     # Imported late: FastAPI takes long, and no other command needs it.
+    from skipstone.server.roots import as_root
     from skipstone.server.run import default_state, serve
     from skipstone.server.settings import Settings
 
     sources = [_absolute(source) for source in tables]
-    paths = [Path(split_source(source)[1]) for source in sources]
-    roots = [root.resolve() for root in options.root or ()] or [path.resolve() for path in paths]
+    roots = [as_root(root) for root in options.root or (split_source(source)[1] for source in sources)]
     settings = Settings(
         state=(options.state or default_state()).resolve(),
         roots=tuple(roots),
@@ -77,7 +77,7 @@ def serve_tables(options: ServeOptions, tables: list[str], as_json: bool) -> Non
 
 def _absolute(source: str) -> str:
     name, path = split_source(named(source))
-    absolute = str(Path(path).absolute())
+    absolute = path if "://" in path else str(Path(path).absolute())
     return absolute if name is None else f"{name}={absolute}"
 
 

@@ -23,6 +23,7 @@ from skipstone.server.problems import explain_problems
 from skipstone.server.reply import PROBLEMS, TheService, reply
 from skipstone.server.service import Service
 from skipstone.server.settings import Settings
+from skipstone.server.unchanged import Unchanged
 from skipstone.spark import SparkSession
 from skipstone.workload.query_files import FORMATS
 
@@ -66,6 +67,8 @@ def create_app(settings: Settings, start: Callable[[], SparkSession]) -> FastAPI
         app.mount("/", StaticFiles(directory=PAGE, html=True), "page")
     else:
         app.add_api_route("/", lambda: PlainTextResponse(_NO_PAGE), include_in_schema=False)
+    # The last is the first that a request meets.
+    app.add_middleware(Unchanged, revision=lambda: service.events.revision)
     app.add_middleware(Guard, settings=settings)
     return app
 

@@ -16,6 +16,12 @@ _BY_CODE = {
     "FAILED": "What its sentence names, once it is put right.",
     "PAYS": "Fewer such queries, or higher costs of a rewrite: it would no longer pay.",
     "LAID_OUT": "Queries that the newest layout does not suit.",
+    "ADAPTS": "Queries on other columns, or a full rewrite that gains more than changing some blocks.",
+    "REPLICA_PAYS": "Fewer such queries, a smaller budget for replicas, or a table that suits them itself.",
+    "REFRESH_PAYS": "Fewer queries that read the replica, or a smaller budget for replicas.",
+    "DROP_OVER_BUDGET": "A larger budget for replicas.",
+    "DROP_UNUSED": "Queries that read the replica.",
+    "DROP_OUTBID": "More queries that read the replica than the one that took its place.",
 }
 
 

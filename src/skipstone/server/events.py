@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import contextmanager
 from itertools import count
@@ -40,6 +41,9 @@ class Events:
         """Nobody listens yet."""
         self._most = most_listeners
         self._numbers = count(1)
+        self._changes = count(1)
+        self._lock = threading.Lock()
+        self.revision = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._queues: set[asyncio.Queue[str | None]] = set()
 
@@ -47,8 +51,14 @@ class Events:
         """Called by the event loop that serves the clients."""
         self._loop = asyncio.get_running_loop()
 
+    def changed(self) -> None:
+        """Count a change of anything that lists tell of."""
+        with self._lock:
+            self.revision = next(self._changes)
+
     def publish(self, kind: str, value: Mapping[str, object]) -> None:
         """Tell all who listen; from any thread."""
+        self.changed()
         loop = self._loop
         if loop is None or not self._queues:
             return

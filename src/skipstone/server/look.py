@@ -21,16 +21,17 @@ from skipstone.server.tree_nodes import has_tree
 from skipstone.spark.querylog.query_log import read_log
 from skipstone.workload.logged_scans import LoggedScan
 
-__all__ = ["Look", "lately"]
+__all__ = ["NEWEST_SCANS", "Look", "lately"]
 
-_NEWEST_SCANS = 1_000
+NEWEST_SCANS = 1_000
+"""Of a log of millions, no more come to the driver."""
 _MOST_LAYOUTS = 20
 
 
 def lately(scans: Sequence[LoggedScan], rows: int) -> Lately:
     """What the newest scans read of a table of so many rows; scans without figures do not count."""
     known = [scan for scan in scans if scan.rows_needed is not None and scan.files_total and scan.seconds > 0]
-    newest = known[-_NEWEST_SCANS:]
+    newest = known[-NEWEST_SCANS:]
     times = sum(scan.count for scan in newest)
     return Lately(
         scans=times,
@@ -54,7 +55,7 @@ class Look:
         with context.steps(4, {"status": 1, "log": 1, "layouts": 1, "blocks": 1}) as steps:
             status = Status().run(context.reporting_to(steps.step("status")))
             steps.begin("log", "reading the query log")
-            scans = read_log(context.engine, context.table.root)[-_NEWEST_SCANS:]
+            scans = read_log(context.engine, context.table.root, newest=NEWEST_SCANS)
             steps.begin("layouts", "reading layouts and decisions")
             organising = _organising(context, status)
             layouts = _layouts(context)
@@ -66,7 +67,7 @@ def _organising(context: Context, status: TableStatus) -> AutoStatus | None:
     if status.format != "delta" or status.problem:
         return None
     try:
-        return ShowAutoStatus().run(context.reporting_to(None))
+        return ShowAutoStatus(newest=NEWEST_SCANS).run(context.reporting_to(None))
     except SkipstoneError:  # what cannot be read is in the status
         return None
 

@@ -63,7 +63,8 @@ class RunQuery:
         with steps:
             steps.begin("planning", "planning the query")
             scans = context.engine.scans_of(self.sql)
-            found = {"sql": self.sql, "scans": [_scan(scan, by_root.get(scan.root)) for scan in scans]}
+            found: dict[str, object] = {"sql": self.sql}
+            found["scans"] = [_scan(scan, by_root.get(scan.root)) for scan in scans]
             rows, seconds, compared = None, None, None
             if self.run_it:
                 steps.begin("running", "running the query")
@@ -76,6 +77,10 @@ class RunQuery:
             if self.run_it and self.compare:
                 steps.begin("comparing", "running it with skipping on and off")
                 compared = compare_results(context.engine, self.sql, on_first=True)
+            if self.run_it and any(scan.figures.joins for scan in scans):
+                # Only now is it known which files joins skipped.
+                scans = context.engine.scans_of(self.sql)
+                found["scans"] = [_scan(scan, by_root.get(scan.root)) for scan in scans]
         return {**found, **_rows(rows), **_figures(scans, seconds, compared)}
 
 

@@ -37,6 +37,7 @@ from skipstone.server.tables import TableEntry, Tables
 from skipstone.server.waiting import Claim
 from skipstone.server.workloads import Upload, Workloads
 from skipstone.spark import SparkSession
+from skipstone.spark.bridge.query_text import unparsed
 from skipstone.spark.engine.source import Source
 from skipstone.workload.queries import Workload
 
@@ -57,8 +58,9 @@ class Service:
         self.store = Store(settings.state / "server.sqlite")
         self.runner = Runner(self.store, self.events, settings.limits)
         self.tables = Tables(self.store, settings.limits, self._table_changed)
-        self.workloads = Workloads(settings.state / "workloads", self.store, settings.limits)
         self.spark = SparkHolder(start)
+        folder = settings.state / "workloads"
+        self.workloads = Workloads(folder, self.store, settings.limits, self._unparsed, self.events.changed)
         self._looking: set[str] = set()
         self._lock = threading.Lock()
 
@@ -158,6 +160,11 @@ class Service:
         """Perform an action that only reads, for a client that waits."""
         return perform(action, self.source(entry))
 
+    def _unparsed(self, sql: str) -> str:
+        """Why Spark's parser makes nothing of a statement; before Spark is there, that is found out later."""
+        spark = self.spark.parser()
+        return "" if spark is None else unparsed(spark, sql)
+
     # Jobs
 
     def submit(self, request: JobRequest) -> Job:
@@ -176,7 +183,7 @@ class Service:
         queries = self._queries(kind, request)
         if isinstance(arguments, OptimizeArguments) and arguments.output is not None:
             output = confined_path(arguments.output, self.settings.roots)
-            arguments = arguments.model_copy(update={"output": str(output)})
+            arguments = arguments.model_copy(update={"output": output})
         action = kind.make(arguments, queries)
         claim = Claim(entry.id, writes=kind.writes)
         return self.runner.submit(

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from skipstone.errors import SkipstoneError
+from skipstone.server.roots import Root
 
 __all__ = ["Limits", "Settings", "is_loopback"]
 
@@ -42,7 +43,7 @@ class Settings:
     """
 
     state: Path
-    roots: tuple[Path, ...] = ()
+    roots: tuple[Root, ...] = ()
     host: str = "127.0.0.1"
     port: int = 8765
     allow_remote: bool = False

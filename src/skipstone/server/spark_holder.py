@@ -58,6 +58,10 @@ class SparkHolder:
         """Wait until Spark has started or failed to."""
         return self._begun.wait(seconds)
 
+    def parser(self) -> SparkSession | None:
+        """A session to parse text with, which changes nothing of it; None before Spark is there."""
+        return self._spark if self.state()[0] == "ready" else None
+
     def engine(self) -> Engine:
         """An engine with a session of its own."""
         state, problem = self.state()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
+from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -16,19 +18,28 @@ from skipstone.actions.replicas import ShowReplicas
 from skipstone.actions.status import Status, TableStatus
 from skipstone.catalog.decisions import load_decisions
 from skipstone.catalog.layout_records import load_layout
+from skipstone.layout.assignment import Assignment
 from skipstone.layout.assignment_json import assignment_from_json
 from skipstone.server.block_map import block_details, block_map
+from skipstone.server.branches import branch_of_block, in_branch
 from skipstone.server.changes_mind import changes_mind
 from skipstone.server.job import JobRequest
+from skipstone.server.look import NEWEST_SCANS
 from skipstone.server.problems import MissingError
 from skipstone.server.reply import PROBLEMS, Entry, TheService, reply
 from skipstone.server.results import result_dict
+from skipstone.server.seen import Seen
 from skipstone.server.tree_nodes import has_tree, tree_nodes
+from skipstone.spark.engine.engine import Engine
+from skipstone.spark.querylog.query_log import log_status
 from skipstone.workload.logged_scans import LoggedScan, to_json_record
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/tables", tags=["tables"], responses=PROBLEMS)
+
+
+Number = Annotated[int, InPath(ge=-(2**53), le=2**53)]
 
 
 class NewTable(BaseModel):
@@ -61,6 +72,7 @@ def show_table(entry: Entry, service: TheService) -> Response:
 def forget_table(entry: Entry, service: TheService) -> Response:
     """Know a table no longer; the table itself is not touched."""
     service.tables.forget(entry.id)
+    service.events.changed()
     return Response(status_code=204)
 
 
@@ -77,7 +89,7 @@ def table_status(entry: Entry, service: TheService) -> Response:
     assert isinstance(status, TableStatus)
     organising = None
     if status.format == "delta" and not status.problem:
-        organising = result_dict(service.ask(entry, ShowAutoStatus()))
+        organising = result_dict(service.ask(entry, ShowAutoStatus(newest=NEWEST_SCANS)))
     return reply({**status.to_dict(), "auto": organising})
 
 
@@ -90,7 +102,7 @@ def table_replicas(entry: Entry, service: TheService) -> Response:
 @router.get("/{table}/auto")
 def table_auto(entry: Entry, service: TheService) -> Response:
     """What the self-organising loop sees."""
-    return reply(result_dict(service.ask(entry, ShowAutoStatus())))
+    return reply(result_dict(service.ask(entry, ShowAutoStatus(newest=NEWEST_SCANS))))
 
 
 @router.get("/{table}/decisions")
@@ -117,10 +129,12 @@ def table_log(
 ) -> Response:
     """The newest logged scans, newest first."""
     moment = since.replace(tzinfo=UTC) if since is not None and since.tzinfo is None else since
-    scans = service.ask(entry, ShowLog(moment))
+    scans = service.ask(entry, ShowLog(moment, limit))
     assert isinstance(scans, tuple)
-    newest: list[LoggedScan] = list(scans[-limit:])
-    return reply({"total": len(scans), "scans": [to_json_record(scan) for scan in reversed(newest)]})
+    newest: list[LoggedScan] = list(scans)
+    source = service.source(entry)
+    total = log_status(source.engine, str(entry.facts.get("root") or source.open().root)).entries
+    return reply({"total": total, "scans": [to_json_record(scan) for scan in reversed(newest)]})
 
 
 def _newest(entry: Entry, service: TheService, action: str) -> Response:
@@ -162,23 +176,32 @@ def table_blocks(entry: Entry, service: TheService, shown: Annotated[Shown, Quer
 
 
 @router.get("/{table}/blocks/{index}")
-def table_block(entry: Entry, service: TheService, index: int) -> Response:
+def table_block(entry: Entry, service: TheService, index: Number) -> Response:
     """One block of a table."""
     return reply(block_details(service.seen(entry), index))
 
 
-@router.get("/{table}/tree")
-def table_tree(
-    entry: Entry,
-    service: TheService,
-    layout: Annotated[str, Query(max_length=100, pattern="^[0-9a-z]*$")] = "",
-) -> Response:
+LayoutId = Annotated[str, Query(max_length=100, pattern="^[0-9a-z]*$")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A layout's tree, and the table that it belongs to."""
+
+    seen: Seen
+    engine: Engine
+    layout: str
+    strategy: str
+    assignment: Assignment
+
+
+def _tree(entry: Entry, service: TheService, layout: LayoutId = "") -> _Found:
     """The tree of a layout, of the newest by default."""
     seen = service.seen(entry)
     newest = seen.facts["layout"]
     wanted = layout or (str(newest["id"]) if isinstance(newest, dict) else "")
-    root = str(seen.facts["root"])
-    record = load_layout(service.spark.engine().store(root), wanted, root) if wanted else None
+    root, engine = str(seen.facts["root"]), service.spark.engine()
+    record = load_layout(engine.store(root), wanted, root) if wanted else None
     if record is None or len(record.groups) != 1:
         raise MissingError(
             f"{entry.name} has no layout {layout}." if layout else f"{entry.name} has no layout."
@@ -186,4 +209,27 @@ def table_tree(
     assignment = assignment_from_json(record.group.assignment)
     if not has_tree(assignment):
         raise MissingError(f"The layout {wanted} ({record.strategy}) has no tree.")
-    return reply({"layout": wanted, "strategy": record.strategy, "nodes": tree_nodes(assignment)})
+    return _Found(seen, engine, wanted, record.strategy, assignment)
+
+
+TheTree = Annotated[_Found, Depends(_tree)]
+
+
+@router.get("/{table}/tree")
+def table_tree(tree: TheTree) -> Response:
+    """The tree of a layout, of the newest by default."""
+    told = {"layout": tree.layout, "strategy": tree.strategy, "nodes": tree_nodes(tree.assignment)}
+    return reply(told)
+
+
+@router.get("/{table}/tree/{node}/blocks")
+def branch_blocks(tree: TheTree, node: Number) -> Response:
+    """The blocks that may hold rows of a branch."""
+    blocks = in_branch(tree.seen, tree.assignment, node, tree.engine.reader_settings())
+    return reply({"layout": tree.layout, "node": node, "blocks": blocks})
+
+
+@router.get("/{table}/blocks/{index}/branch")
+def block_branch(tree: TheTree, index: Number) -> Response:
+    """The nodes of the tree that a block lies in, the root first."""
+    return reply({"layout": tree.layout, "nodes": branch_of_block(tree.seen, tree.assignment, index)})

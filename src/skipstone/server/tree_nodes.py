@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
 from skipstone.layout.assignment import Assignment, Node, Partitioned, Split, Tree
 from skipstone.predicate.expr import Comparison, Literal, type_of
 from skipstone.predicate.readable import readable
 
-__all__ = ["has_tree", "tree_nodes"]
+__all__ = ["Numbered", "has_tree", "numbered", "tree_nodes"]
 
 
 def has_tree(assignment: Assignment) -> bool:
@@ -31,29 +35,43 @@ def tree_nodes(assignment: Assignment) -> list[dict[str, object]]:
     {'id': 2, 'cut': None, 'yes': None, 'no': None, 'block': 1, 'blocks': 1}
     """
     nodes: list[dict[str, object]] = []
-    # Nodes are written before their children, so a stack of what is left suffices.
-    stack: list[tuple[Node, str, int]] = [(_root(assignment), "", -1)]
     counts: list[int] = []
     parents: list[int] = []
-    while stack:
-        node, side, parent = stack.pop()
-        number = len(nodes)
+    for number, node, side, parent in numbered(assignment):
         nodes.append({"id": number, "cut": None, "yes": None, "no": None, "block": None, "blocks": 0})
-        counts.append(0)
+        counts.append(0 if isinstance(node, Split) else 1)
         parents.append(parent)
         if parent >= 0:
             nodes[parent][side] = number
-        if isinstance(node, Split):
-            nodes[number]["cut"] = readable(node.cut)
-            stack += [(node.no, "no", number), (node.yes, "yes", number)]
-        else:
-            nodes[number]["block"] = node
-            counts[number] = 1
+        nodes[number]["cut" if isinstance(node, Split) else "block"] = (
+            readable(node.cut) if isinstance(node, Split) else node
+        )
     for number in range(len(nodes) - 1, 0, -1):
         counts[parents[number]] += counts[number]
     for number, below in enumerate(counts):
         nodes[number]["blocks"] = below
     return nodes
+
+
+class Numbered(NamedTuple):
+    """A node with its number, on which side of which parent it is; the root has -1 for a parent."""
+
+    number: int
+    node: Node
+    side: str
+    parent: int
+
+
+def numbered(assignment: Assignment) -> Iterator[Numbered]:
+    """Every node, those above before those below."""
+    stack: list[tuple[Node, str, int]] = [(_root(assignment), "", -1)]
+    numbers = count()
+    while stack:
+        node, side, parent = stack.pop()
+        number = next(numbers)
+        yield Numbered(number, node, side, parent)
+        if isinstance(node, Split):
+            stack += [(node.no, "no", number), (node.yes, "yes", number)]
 
 
 def _root(assignment: Assignment) -> Node:

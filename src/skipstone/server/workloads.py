@@ -9,6 +9,7 @@ import io
 import re
 import threading
 import zlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from skipstone.server.job import moment
 from skipstone.server.problems import ConflictError, MissingError, TooManyError
 from skipstone.server.settings import Limits
 from skipstone.server.store import Store
-from skipstone.workload.queries import LeftOut, Workload
+from skipstone.workload.queries import BrokenQuery, LeftOut, Workload
 from skipstone.workload.query_files import FORMATS
 from skipstone.workload.readers import read_queries
 
@@ -28,6 +29,7 @@ _MOST_TIMES_LARGER = 20
 """So many times as large as an upload may be, what it holds may be."""
 _MOST_ROWS = 1_000_000
 _CHUNK = 1 << 20
+_MOST_JUDGED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,17 @@ class StoredWorkload:
 class Workloads:
     """The workloads of a server."""
 
-    def __init__(self, directory: Path, store: Store, limits: Limits) -> None:
-        """Know those of earlier servers."""
+    def __init__(
+        self,
+        directory: Path,
+        store: Store,
+        limits: Limits,
+        unparsed: Callable[[str], str] = lambda _: "",
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Know those of earlier servers; ``unparsed`` says why a statement is none of Spark's."""
+        self._unparsed = unparsed
+        self._changed = changed
         self._directory = directory
         self._store = store
         self._limits = limits
@@ -132,6 +143,7 @@ class Workloads:
             left_out = sum(isinstance(each, LeftOut) for each in found.broken)
             if not found.queries:
                 raise SkipstoneError(_nothing(name, upload.dialect, found))
+            self._refuse_nonsense(name, found)
             counts = {"queries": len(found.queries), "broken": len(found.broken) - left_out}
             stored = StoredWorkload(**{**asdict(plain), **counts, "left_out": left_out})
             self._store.put("workloads", key, asdict(stored))
@@ -143,7 +155,21 @@ class Workloads:
             raise
         with self._lock:
             self._known[key] = stored
+        self._changed()
         return stored
+
+    def _refuse_nonsense(self, name: str, found: Workload) -> None:
+        """Raise if Spark's parser makes nothing of any statement; one that it knows is enough."""
+        first = ""
+        for query in found.queries[:_MOST_JUDGED]:
+            problem = self._unparsed(query.sql)
+            if not problem:
+                return
+            first = first or f"{BrokenQuery(query.sql, problem, query.position, query.line)}"
+        raise SkipstoneError(
+            f"No statement of {name} can be read as Spark's SQL, so give its dialect if it is another; "
+            f"{first}."
+        )
 
     def forget(self, key: str) -> None:
         """Delete a workload."""
@@ -152,6 +178,7 @@ class Workloads:
         with self._lock:
             self._known.pop(key, None)
             self._read.pop(key, None)
+        self._changed()
         (self._directory / stored.file).unlink(missing_ok=True)
 
     def _new_key(self, name: str) -> str:

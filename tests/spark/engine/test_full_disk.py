@@ -1,41 +1,25 @@
 """A disk on which nothing more can be written: one sentence, nothing half done, nothing left behind.
 
-The JVM may write files of a few kilobytes only, which needs no rights and stops writes in the same way as a
-full disk does: in their midst.
+tests/full_disk.py says how it is done.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import resource
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.full_disk import MOST_BYTES, full_disk
 from tests.opened import opened
 
 import skipstone
 from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.queries import Query, Workload
 
-MOST_BYTES = 60_000
 TEXT = random.Random(0).randbytes(200_000).hex()
-
-
-@contextmanager
-def full_disk(spark: SparkSession) -> Iterator[None]:
-    """No file of the JVM can grow beyond ``MOST_BYTES``."""
-    pid = spark._jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]
-    soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (MOST_BYTES, hard))
-    try:
-        yield
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.fixture

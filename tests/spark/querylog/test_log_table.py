@@ -120,6 +120,7 @@ def test_retention_keeps_what_is_new_and_not_too_much(spark: SparkSession, tmp_p
     log.append([scan_at(now - timedelta(days=days), days) for days in (1, 2, 3, 50, 100)])
     log.clean(days=90, rows=1_000, now=now)
     assert [scan.rows_needed for scan in log.read()] == [50, 3, 2, 1]
+    assert [scan.rows_needed for scan in log.read(newest=2)] == [2, 1]
     log.clean(days=90, rows=2, now=now)
     assert [scan.rows_needed for scan in log.read()] == [2, 1]
     extent = log.extent()

@@ -192,7 +192,9 @@ export interface Replica {
   readonly rows: number;
   readonly files_covered: number;
   readonly bytes_covered: number;
-  readonly groups?: readonly { readonly columns: readonly string[]; readonly bytes?: number | null }[];
+  readonly scans?: number;
+  readonly last_used?: string;
+  readonly groups?: readonly { readonly columns: readonly string[]; readonly bytes?: number | null }[] | null;
 }
 
 export interface Replicas {
@@ -285,6 +287,21 @@ export interface ScanBlocks {
   readonly reason: readonly number[];
 }
 
+export interface JoinOfScan {
+  readonly key: string;
+  readonly join: string;
+  readonly other: string;
+  readonly code: string;
+  readonly sentence: string;
+  readonly share: number | null;
+  readonly last: {
+    readonly keys: number;
+    readonly files: number;
+    readonly files_read: number;
+    readonly failure: string;
+  } | null;
+}
+
 export interface Scan {
   readonly table: string | null;
   readonly root: string;
@@ -311,6 +328,8 @@ export interface Scan {
     readonly text: string;
   }[];
   readonly copies: readonly { readonly replica: string; readonly code: string; readonly sentence: string }[];
+  /** What joins decide about its files when the query runs. */
+  readonly joins?: readonly JoinOfScan[];
   /** Null where the table was never looked at. */
   readonly blocks: ScanBlocks | null;
   readonly reasons: readonly { readonly code: string; readonly sentence: string }[];

@@ -130,6 +130,14 @@ export function classColours(
   return colours;
 }
 
+/** The colours of some blocks; the others are left out of the map. Null is all of them. */
+export function only(colours: Uint32Array, blocks: readonly number[] | null): Uint32Array {
+  if (blocks === null) return colours;
+  const shown = new Uint32Array(colours.length);
+  for (const block of blocks) shown[block] = colours[block] ?? 0;
+  return shown;
+}
+
 /** The contrast of two colours as WCAG 2 defines it, 1 to 21. */
 export function contrast(one: Word, other: Word): number {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];

@@ -1,7 +1,7 @@
 /** The blocks of a scan by what became of them. */
 
-import type { Scan, ScanBlocks } from "../api/types";
-import { count } from "../format";
+import type { JoinOfScan, Scan, ScanBlocks } from "../api/types";
+import { count, counted } from "../format";
 import { classColours, css, type Palette, type Word } from "./colours";
 import type { Swatch } from "./colouring";
 
@@ -46,6 +46,13 @@ export function whyOf(scan: Scan, block: number): string {
   const reason = scan.reasons[blocksOf(scan).reason[block] ?? -1];
   const head = `Block ${count(block)}: ${state}`;
   return reason === undefined ? head : `${head}\n${reason.sentence} [${reason.code}]`;
+}
+
+/** What a join did to the files of a scan when the query ran. */
+export function ranText({ last }: JoinOfScan): string {
+  if (last === null) return "it has not run";
+  const keys = last.keys === 1 ? "1 key" : `${count(last.keys)} keys`;
+  return `${keys}: ${last.failure || `${count(last.files_read)} of ${counted(last.files, "file")} read`}`;
 }
 
 export interface ReasonCount {

@@ -1,8 +1,8 @@
-/** The block map of a table as it is, the tree that made it, and its replicas. */
+/** The block map of a table as it is, the tree that made it, and its copies. */
 
 import { useMemo, useState } from "preact/hooks";
 import { part } from "../api/client";
-import type { Block, Blocks, Replicas, TableInfo, Tree } from "../api/types";
+import type { Block, Blocks, TableInfo } from "../api/types";
 import { BlockMap } from "../block_map/block_map";
 import {
   ASPECTS,
@@ -12,19 +12,21 @@ import {
   needsColumn,
   type Aspect,
 } from "../block_map/colouring";
-import { paletteOf } from "../block_map/colours";
+import { only, paletteOf, type Palette } from "../block_map/colours";
 import { MapLegend } from "../block_map/legend";
 import { orderByValue } from "../block_map/paint";
 import { NOTHING, bytes, count, counted, moment, percent } from "../format";
 import { Card, Facts, Select, Sentence, Sql } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
 import { StartButton, StartedLine, useStarted } from "../parts/start_job";
-import { TreeView } from "../parts/tree_view";
 import { useFetched } from "../state/fetched";
 import { dark } from "../state/theme";
+import { CopiesCard } from "./copies";
+import { TreeCard } from "./tree";
 
 export function LayoutPage({ table }: { table: TableInfo }) {
   const [selected, setSelected] = useState(-1);
+  const [branch, setBranch] = useState<number | null>(null);
   const index = useStarted("index", table.id);
   const layout = table.layout;
   return (
@@ -54,11 +56,19 @@ export function LayoutPage({ table }: { table: TableInfo }) {
         </Card>
       ) : null}
       <div class="beside">
-        <MapCard table={table} selected={selected} onSelect={setSelected} />
+        <MapCard
+          table={table}
+          selected={selected}
+          onSelect={setSelected}
+          branch={branch}
+          onWhole={() => setBranch(null)}
+        />
         <BlockCard table={table} block={selected} />
       </div>
       <div class="columns">
-        {layout?.tree ? <TreeCard table={table} /> : null}
+        {layout?.tree ? (
+          <TreeCard table={table} block={selected} branch={branch} onBranch={setBranch} />
+        ) : null}
         {layout?.groups && layout.groups.length > 1 ? (
           <Card title="Column groups">
             <ol>
@@ -68,7 +78,7 @@ export function LayoutPage({ table }: { table: TableInfo }) {
             </ol>
           </Card>
         ) : null}
-        {table.replicas ? <ReplicaCard table={table} /> : null}
+        {table.format === "delta" ? <CopiesCard table={table} /> : null}
       </div>
     </div>
   );
@@ -78,9 +88,12 @@ interface MapCardProps {
   readonly table: TableInfo;
   readonly selected: number;
   readonly onSelect: (block: number) => void;
+  /** The node of the tree whose blocks alone are shown. */
+  readonly branch: number | null;
+  readonly onWhole: () => void;
 }
 
-function MapCard({ table, selected, onSelect }: MapCardProps) {
+function MapCard({ table, selected, onSelect, branch, onWhole }: MapCardProps) {
   const [aspect, setAspect] = useState<Aspect>("bytes");
   const names = table.columns.map((column) => column.sql);
   const [column, setColumn] = useState(names[0] ?? "");
@@ -100,6 +113,15 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
   );
   const blocks = useMemo(() => named(found.value, table), [found.value, table.layouts]);
   const colouring = useMemo(() => (blocks === null ? null : colouringOf(blocks, aspect)), [blocks, aspect]);
+  const inBranch = useFetched<{ blocks: number[] }>(
+    branch === null ? null : part`/api/tables/${table.id}/tree/${branch}/blocks`,
+    table.version,
+  );
+  const shown = inBranch.value?.blocks ?? null;
+  const colours = useMemo(
+    () => (palette: Palette) => only(colouring?.colours(palette) ?? new Uint32Array(), shown),
+    [colouring, shown],
+  );
   const order = useMemo(
     () => (sorted && colouring !== null ? orderByValue(colouring.values) : null),
     [sorted, colouring],
@@ -152,7 +174,7 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
           <BlockMap
             label={`Block map of ${table.name}, coloured by ${ASPECT_TITLES[aspect]}`}
             count={blocks.blocks}
-            colours={colouring.colours}
+            colours={colours}
             order={order}
             describe={(block) => describeBlock(blocks, block)}
             selected={selected}
@@ -160,6 +182,15 @@ function MapCard({ table, selected, onSelect }: MapCardProps) {
             height={420}
           />
           <MapLegend legend={colouring.legend(paletteOf(dark.value))} />
+          <Sentence problem={inBranch.problem} />
+          {shown === null ? null : (
+            <p class="note row middle" role="status">
+              Only the {counted(shown.length, "block")} that may hold rows of the chosen branch.
+              <button type="button" class="quiet" onClick={onWhole}>
+                Show all blocks
+              </button>
+            </p>
+          )}
         </>
       )}
     </Card>
@@ -217,60 +248,6 @@ function BlockCard({ table, block }: { table: TableInfo; block: number }) {
             />
           )}
         </div>
-      )}
-    </Card>
-  );
-}
-
-function TreeCard({ table }: { table: TableInfo }) {
-  const found = useFetched<Tree>(part`/api/tables/${table.id}/tree`, table.layout?.id);
-  return (
-    <Card title={`Tree of the ${table.layout?.strategy} layout`}>
-      <Sentence problem={found.problem} />
-      {found.value === null ? null : <TreeView tree={found.value} />}
-    </Card>
-  );
-}
-
-function ReplicaCard({ table }: { table: TableInfo }) {
-  const found = useFetched<Replicas>(part`/api/tables/${table.id}/replicas`, table.seen_at);
-  const whole = table.bytes ?? 0;
-  return (
-    <Card title="Replicas">
-      <Sentence problem={found.problem} />
-      {found.value?.problems.map((problem) => (
-        <Sentence key={problem} problem={problem} />
-      ))}
-      {found.value === null ? null : (
-        <DataTable
-          caption="Replicas: further copies of the rows in another layout"
-          rows={found.value.replicas}
-          keyOf={(replica) => replica.id}
-          columns={[
-            { title: "Replica", cell: (replica) => <code>{replica.id}</code> },
-            { title: "Layout", cell: (replica) => replica.layout },
-            { title: "Size", numeric: true, cell: (replica) => bytes(replica.bytes) },
-            {
-              title: "Holds",
-              numeric: true,
-              cell: (replica) => percent(whole > 0 ? replica.bytes_covered / whole : null),
-            },
-            {
-              title: "Valid partitions",
-              numeric: true,
-              cell: (replica) => `${count(replica.partitions_valid)} of ${count(replica.partitions)}`,
-            },
-            {
-              title: "Column groups",
-              cell: (replica) =>
-                replica.groups === undefined
-                  ? "one"
-                  : replica.groups.map((group) => (
-                      <div key={group.columns.join()}>{group.columns.join(", ")}</div>
-                    )),
-            },
-          ]}
-        />
       )}
     </Card>
   );

@@ -1,11 +1,11 @@
 /** One scan of a query: its blocks, the reasons, the filters that could not be used, and what to index for them. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { Scan } from "../api/types";
+import type { JoinOfScan, Scan } from "../api/types";
 import { BlockMap } from "../block_map/block_map";
 import { paletteOf, type Palette } from "../block_map/colours";
 import { MapLegend } from "../block_map/legend";
-import { reasonCounts, stateColours, stateSwatches, whyOf } from "../block_map/scan_blocks";
+import { ranText, reasonCounts, stateColours, stateSwatches, whyOf } from "../block_map/scan_blocks";
 import { bytes, count, counted, percent } from "../format";
 import { Badge, Card, Sentence, Sql } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
@@ -80,7 +80,30 @@ export function ScanView({ scan, number }: { scan: Scan; number: number | null }
           Replica <code>{copy.replica}</code>: {copy.sentence} [{copy.code}]
         </p>
       ))}
+      <Joins joins={scan.joins ?? []} />
     </Card>
+  );
+}
+
+/** How joins skip files when the query runs: by the keys of their other side. */
+function Joins({ joins }: { joins: readonly JoinOfScan[] }) {
+  if (joins.length === 0) return null;
+  return (
+    <>
+      <h3>Files that joins skip when the query runs</h3>
+      <DataTable
+        caption="What joins decide about the files of this scan"
+        rows={joins}
+        columns={[
+          { title: "Key", cell: (each) => <Sql text={each.key} /> },
+          { title: "Join", cell: (each) => each.join },
+          { title: "With", cell: (each) => <Sql text={each.other} /> },
+          { title: "Decision", cell: (each) => each.sentence },
+          { title: "Code", cell: (each) => <Badge>{each.code}</Badge> },
+          { title: "This run", cell: (each) => ranText(each) },
+        ]}
+      />
+    </>
   );
 }
 

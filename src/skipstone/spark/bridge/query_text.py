@@ -18,7 +18,7 @@ from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.workload.statements import split_statements
 from skipstone.workload.table_names import replace_name
 
-__all__ = ["NotAQueryError", "not_a_query", "query_frame", "reads_table", "with_views"]
+__all__ = ["NotAQueryError", "not_a_query", "query_frame", "reads_table", "unparsed", "with_views"]
 
 _CALLED = {
     "CompoundBody": "BEGIN … END",
@@ -80,6 +80,15 @@ def with_views(spark: SparkSession, sql: str) -> str:
     return sql
 
 
+def unparsed(spark: SparkSession, sql: str) -> str:
+    """Why Spark's parser makes nothing of a text; nothing if it is a statement of any kind."""
+    try:
+        _compiled(spark).relations(spark._jsparkSession, sql)
+    except PySparkException as problem:
+        return _first_line(problem)
+    return ""
+
+
 def reads_table(frame: DataFrame, root: str) -> bool:
     """Whether a query reads the files of a table; a source whose files are unknown counts as read."""
     return bool(_compiled(frame.sparkSession).reads(frame._jdf, root))
@@ -90,5 +99,8 @@ def _compiled(spark: SparkSession) -> JavaObject:
 
 
 def _refused(problem: PySparkException) -> SkipstoneError:
-    first = (problem.getMessage() or str(problem)).strip().splitlines()[0].rstrip(".")
-    return SkipstoneError(f"The query cannot be used: {first}.")
+    return SkipstoneError(f"The query cannot be used: {_first_line(problem)}.")
+
+
+def _first_line(problem: PySparkException) -> str:
+    return (problem.getMessage() or str(problem)).strip().splitlines()[0].rstrip(".")

@@ -123,18 +123,23 @@ class LogTable:
                     if not left or "CONCURRENT" not in str(problem).upper():
                         raise
 
-    def read(self, since: datetime | None = None) -> tuple[LoggedScan, ...]:
-        """The scans in the order of their time."""
+    def read(self, since: datetime | None = None, newest: int | None = None) -> tuple[LoggedScan, ...]:
+        """The scans in the order of their time; of very many, only so many of the newest."""
         if not self.exists():
             return ()
         with self._one_sentence("read"):
             frame = self._frame() if since is None else self._frame().where(F.col("time") >= F.lit(since))
+            ordered = frame.orderBy("time", "filter")
+            if newest is not None:
+                ordered = frame.orderBy(F.desc("time"), F.desc("filter")).limit(newest)
             try:
-                records = frame.orderBy("time", "filter").toArrow().to_pylist()
+                records = ordered.toArrow().to_pylist()
             except SPARK_FAILURES:
                 # Spark's error names the file that was read; what reaches Python does not.
                 self._frame().write.format("noop").mode("overwrite").save()
                 raise
+        if newest is not None:
+            records.reverse()
         found: list[LoggedScan] = []
         damaged: list[str] = []
         for record in records:

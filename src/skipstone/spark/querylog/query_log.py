@@ -110,13 +110,20 @@ def flush(spark: SparkSession) -> None:
         recorder.flush(wait_seconds=10.0)
 
 
-def read_log(engine: Engine, root: str, since: datetime | None = None) -> tuple[LoggedScan, ...]:
-    """The scans of one table in the order of their time, those that were just made included."""
+def read_log(
+    engine: Engine, root: str, since: datetime | None = None, newest: int | None = None
+) -> tuple[LoggedScan, ...]:
+    """The scans of one table in the order of their time, those that were just made included.
+
+    ``newest`` is how many of them are read, for whoever wants no more than an impression.
+    """
     flush(engine.spark)
-    return LogTable(engine.spark, engine.runtime, root).read(since)
+    return LogTable(engine.spark, engine.runtime, root).read(since, newest)
 
 
-def usable_log(table: OpenTable, since: datetime | None = None) -> tuple[tuple[LoggedScan, ...], str]:
+def usable_log(
+    table: OpenTable, since: datetime | None = None, newest: int | None = None
+) -> tuple[tuple[LoggedScan, ...], str]:
     """The scans that a table can be asked, and a sentence about those left out, if any are.
 
     Those filter by columns that were dropped since, and no layout can serve them.
@@ -125,7 +132,7 @@ def usable_log(table: OpenTable, since: datetime | None = None) -> tuple[tuple[L
     gone: dict[Expr, frozenset[tuple[str, ...]]] = {}
     kept: list[LoggedScan] = []
     dropped: set[tuple[str, ...]] = set()
-    scans = read_log(table.engine, root, since)
+    scans = read_log(table.engine, root, since, newest)
     for scan in scans:
         if scan.filter not in gone:
             gone[scan.filter] = columns_gone(scan.filter, known)

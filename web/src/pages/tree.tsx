@@ -1,0 +1,37 @@
+/** The tree that a layout was made by, beside the block map: a branch lights up its blocks, a block its branch. */
+
+import { useMemo } from "preact/hooks";
+import { part } from "../api/client";
+import type { TableInfo, Tree } from "../api/types";
+import { Card, Sentence } from "../parts/basics";
+import { TreeView } from "../parts/tree_view";
+import { useFetched } from "../state/fetched";
+
+interface TreeCardProps {
+  readonly table: TableInfo;
+  /** The block that is chosen in the map, -1 for none. */
+  readonly block: number;
+  readonly branch: number | null;
+  readonly onBranch: (node: number | null) => void;
+}
+
+export function TreeCard({ table, block, branch, onBranch }: TreeCardProps) {
+  const again = `${table.layout?.id} ${table.version}`;
+  const found = useFetched<Tree>(part`/api/tables/${table.id}/tree`, again);
+  const above = useFetched<{ nodes: number[] }>(
+    block < 0 ? null : part`/api/tables/${table.id}/blocks/${block}/branch`,
+    again,
+  );
+  const path = useMemo(() => above.value?.nodes ?? [], [above.value]);
+  return (
+    <Card
+      title={`Tree of the ${table.layout?.strategy} layout`}
+      aside={<span class="soft small">choose a cut to see its blocks, or a block to see its cuts</span>}
+    >
+      <Sentence problem={found.problem ?? above.problem} />
+      {found.value === null ? null : (
+        <TreeView tree={found.value} path={path} chosen={branch} onChoose={onBranch} />
+      )}
+    </Card>
+  );
+}
