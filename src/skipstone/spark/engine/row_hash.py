@@ -7,11 +7,21 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from skipstone.catalog.column_names import quoted
 
-__all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "row_hash", "total_hash", "with_hash"]
+__all__ = [
+    "HASH",
+    "RowHash",
+    "hash_of",
+    "hash_sums",
+    "hashed_row",
+    "leaves",
+    "row_hash",
+    "total_hash",
+    "with_hash",
+]
 
 HASH = "__skipstone_hash"
 # Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
@@ -42,15 +52,32 @@ def with_hash(frame: DataFrame) -> DataFrame:
 
 def row_hash() -> tuple[Column, ...]:
     """The aggregates behind :class:`RowHash`, over a frame that has its hashes."""
-    pieces = [f"shiftrightunsigned({HASH}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
-    sums = [F.expr(f"coalesce(sum({piece}), 0L)").alias(f"hash{n}") for n, piece in enumerate(pieces)]
-    return F.count(F.lit(1)).alias("rows"), *sums
+    return F.count(F.lit(1)).alias("rows"), *(F.expr(sql).alias(name) for name, sql in hash_sums(HASH))
+
+
+def hash_sums(column: str) -> list[tuple[str, str]]:
+    """The names and the SQL of the aggregates over a column of hashes."""
+    pieces = [f"shiftrightunsigned({column}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
+    return [(f"hash{number}", f"coalesce(sum({piece}), 0L)") for number, piece in enumerate(pieces)]
 
 
 def total_hash(seen: Mapping[str, int]) -> RowHash:
     """What the aggregates found."""
     pieces = (int(seen[f"hash{n}"]) << shift for n, shift in enumerate(_SHIFTS))
     return RowHash(int(seen["rows"]), sum(pieces))
+
+
+def leaves(kind: DataType) -> int:
+    """How many columns of plain values there are in a type, so about how long the code is that hashes it."""
+    match kind:
+        case StructType():
+            return sum(leaves(field.dataType) for field in kind.fields)
+        case ArrayType():
+            return leaves(kind.elementType)
+        case MapType():
+            return leaves(kind.keyType) + leaves(kind.valueType)
+        case _:
+            return 1
 
 
 def hashed_row(schema: StructType) -> Column:
