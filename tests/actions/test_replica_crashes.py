@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from skipstone.actions import make_partitions
 from skipstone.catalog.replica_store import FolderStore
 from skipstone.errors import SkipstoneError
 from skipstone.spark.bridge.hadoop import HadoopStore
-from skipstone.spark.engine import rewrite
+from skipstone.spark.engine import rewrite, statistics
 from skipstone.spark.engine.rewrite import Rewriting
 from skipstone.spark.engine.row_hash import RowHash
 
@@ -39,11 +40,12 @@ def fails_at(patch: pytest.MonkeyPatch, step: str) -> None:
     if step == "writing":
         patch.setattr(Rewriting, "_write", fail)
     elif step == "measuring":
-        patch.setattr(rewrite, "compute", fail)
-    elif step == "verifying":
+        patch.setattr(rewrite, "measure", fail)
+    elif step in ("verifying", "rows differ"):
+        measure = statistics.measure
+        other = None if step == "verifying" else RowHash(100, 1)
+        patch.setattr(rewrite, "measure", lambda *args: replace(measure(*args), rows=other))
         patch.setattr(rewrite, "hash_of", fail)
-    elif step == "rows differ":
-        patch.setattr(rewrite, "hash_of", lambda _: RowHash(100, 1))
     elif step == "publishing":
         patch.setattr(make_partitions, "save_partition", fail)
     else:

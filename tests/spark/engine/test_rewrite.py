@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -20,6 +23,7 @@ from skipstone.spark.engine.job_settings import IN_PLACE
 from skipstone.spark.engine.rewrite import Rewriting
 from skipstone.spark.engine.row_hash import RowHash, hash_of, total_hash
 from skipstone.spark.engine.session_copy import copied_session, in_session
+from skipstone.spark.engine.statistics import Measured, measure
 from skipstone.workload.queries import Query, Workload
 
 pytestmark = pytest.mark.usefixtures("usual_plans")
@@ -139,7 +143,7 @@ def test_the_second_of_two_rewrites_is_refused(
     assert len(opened(table).files) == 3
 
 
-@pytest.mark.parametrize("stage", ["_write", "commit", "compute", "publish", "hash_of"])
+@pytest.mark.parametrize("stage", ["_write", "commit", "measure", "publish"])
 def test_a_failure_at_any_stage_leaves_the_old_table(
     table: skipstone.Table, before: RowHash, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
@@ -199,10 +203,19 @@ def test_a_changed_schema_wins_too(
     assert data_files(table) == FILES
 
 
+@pytest.mark.parametrize("alone", [False, True])
 def test_rows_that_do_not_agree_are_never_committed(
-    table: skipstone.Table, before: RowHash, monkeypatch: pytest.MonkeyPatch
+    table: skipstone.Table, before: RowHash, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:
-    monkeypatch.setattr(rewriter, "hash_of", lambda _: RowHash(before.rows, before.total + 1))
+    other = RowHash(before.rows, before.total + 1)
+
+    def wrong(*args: object) -> Measured:
+        found = measure(*args)  # type: ignore[arg-type]
+        assert found.rows == before, "one scan does both"
+        return replace(found, rows=None if alone else other)
+
+    monkeypatch.setattr(rewriter, "measure", wrong)
+    monkeypatch.setattr(rewriter, "hash_of", lambda _: other)
     with pytest.raises(skipstone.SkipstoneError, match="stopped before its commit"):
         rewrite(table)
     monkeypatch.undo()
@@ -236,6 +249,40 @@ def test_a_file_that_cannot_be_read_stops_a_rewrite_even_if_the_session_ignores_
     assert (opened(table).snapshot.version, data_files(table)) == (0, FILES - (damage == "missing"))
     file.write_bytes(healthy)
     assert table.frame().count() == ROWS
+
+
+def test_files_have_the_statistics_in_deltas_log_that_delta_finds_while_it_writes(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = (
+        "k", "k || repeat(chr(150 + k DIV 10), 40) AS long_text", "CAST(NULL AS INT) AS nothing",
+        "IF(k < 500, NULL, date_add(DATE'1999-12-31', CAST(k AS INT))) AS day",
+        "TIMESTAMP'1999-12-31 23:59:59.123456' + make_interval(0, 0, 0, 0, 0, 0, k) AS at",
+        "CAST(k AS DECIMAL(20, 3)) AS amount", "IF(k = 7, DOUBLE('NaN'), k / 7) AS ratio",
+        "named_struct('of', k, 'text', IF(k % 2 = 0, 'ß' || k, NULL)) AS nested", "array(k) AS list",
+        "map('a', k) AS attrs", "k > 600 AS flag", "CAST(CAST(k AS STRING) AS BINARY) AS bytes",
+    )  # fmt: skip
+    path = str(tmp_path / "t")
+    rows = spark.range(0, ROWS, 1, 2).selectExpr("pmod(xxhash64(id), 1000) AS k").selectExpr(*columns)
+    rows.write.format("delta").option("delta.columnMapping.mode", "name").save(path)
+    table = skipstone.table(spark, f"t={path}")
+    before = hash_of(table.frame())
+    # The first block stays empty.
+    assert rewrite(table, cuts=(-1, 500)).files_after == 2
+    ours = _statistics_in_log(table, 1)
+    monkeypatch.setattr(Rewriting, "_delta_statistics", lambda _: None)
+    rewrite(table, cuts=(-1, 500))
+    assert ours == _statistics_in_log(table, 2)
+    assert sum(found["numRecords"] for found in ours) == ROWS
+    assert hash_of(table.frame()) == before
+    assert len(list(Path(path).rglob("part-*.parquet"))) == FILES + 4, "the empty file is gone"
+
+
+def _statistics_in_log(table: skipstone.Table, version: int) -> list[dict[str, Any]]:
+    lines = Path(table.source, "_delta_log", f"{version:020}.json").read_text(encoding="utf-8").splitlines()
+    added = [json.loads(line)["add"] for line in lines if "add" in json.loads(line)]
+    assert len(added) == 2
+    return sorted((json.loads(each["stats"]) for each in added), key=str)
 
 
 def test_rows_that_spark_has_counted_twice_are_counted_again(

@@ -95,7 +95,8 @@ class Request:
 
 def count_rows(table: OpenTable, indices: Counts) -> int:
     """How many rows the table has in the files at these indices."""
-    return _rows_of(table, indices).count()
+    known = table.rows_in_log(indices)
+    return _rows_of(table, indices).count() if known is None else known
 
 
 def _rows_of(table: OpenTable, indices: Counts) -> DataFrame:
@@ -118,11 +119,7 @@ def draw(table: OpenTable, request: Request) -> Drawn:
     wanted += [_value(names.sql(expr), expr).alias(f"c{index}") for index, expr in enumerate(columns)]
     if partition is not None:
         wanted.append(_value(names.sql(partition), partition).alias("p"))
-    kept = _drawn_rows(table, request).persist()
-    try:
-        found: pa.Table = lenient(kept, WIDE).select(*wanted, F.col(_FILE)).toArrow().combine_chunks()
-    finally:
-        kept.unpersist()
+    found = _evaluated(_drawn_rows(table, request), [*wanted, F.col(_FILE)], many=bool(atoms))
     size = found.num_rows
     values = {
         expr: canonical_array(_flat(found, f"c{index}"), type_of(expr)) for index, expr in enumerate(columns)
@@ -136,6 +133,17 @@ def draw(table: OpenTable, request: Request) -> Drawn:
         files.indices.to_numpy(zero_copy_only=False).astype(np.int32),
         tuple(files.dictionary.to_pylist()),
     )
+
+
+def _evaluated(rows: DataFrame, wanted: Sequence[SparkColumn], many: bool) -> pa.Table:
+    """What is wanted of the drawn rows, which Spark keeps if these are many expressions."""
+    if not many:
+        return lenient(rows).select(*wanted).toArrow().combine_chunks()
+    kept = rows.persist()
+    try:
+        return lenient(kept, WIDE).select(*wanted).toArrow().combine_chunks()
+    finally:
+        kept.unpersist()
 
 
 def _drawn_rows(table: OpenTable, request: Request) -> DataFrame:

@@ -27,6 +27,7 @@ __all__ = [
     "EXACT",
     "IN_PLACE",
     "LENIENT",
+    "NO_DELTA_STATISTICS",
     "PER_FILE",
     "QUERY_LOG",
     "WIDE",
@@ -119,6 +120,9 @@ IN_PLACE: dict[str, str | None] = {
     **EXACT,
 }
 """Files written block by block."""
+
+NO_DELTA_STATISTICS: dict[str, str | None] = {"spark.databricks.delta.stats.collect": "false"}
+"""In a rewrite whose files get them when they are read back."""
 
 QUERY_LOG: dict[str, str | None] = {
     # The log's own reads and writes neither skip nor are logged.

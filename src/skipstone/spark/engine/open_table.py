@@ -89,6 +89,13 @@ class OpenTable:
         bits = packed_bits(indices, len(self.files))
         return DataFrame(self.jvm_files.live(chosen._jsparkSession, bits), chosen)
 
+    def rows_in_log(self, indices: Counts) -> int | None:
+        """How many rows the files at these indices have by Delta's log; None if it does not say."""
+        if not self.snapshot.is_delta:
+            return None
+        known = int(self.jvm_files.rows(packed_bits(indices, len(self.files))))
+        return None if known < 0 else known
+
     def no_rows(self, session: SparkSession | None = None) -> DataFrame:
         """The table's columns without any row: what expressions are resolved against."""
         return self.frame(np.zeros(0, np.int64), session)

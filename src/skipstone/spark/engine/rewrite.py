@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 from skipstone.catalog import Segment, publish
 from skipstone.catalog.column_names import quoted
@@ -32,11 +32,12 @@ from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.engine.assign import arranged
 from skipstone.spark.engine.cancellation import check_cancelled, shielded
 from skipstone.spark.engine.job_progress import watch
-from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE
+from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE, NO_DELTA_STATISTICS
 from skipstone.spark.engine.open_table import OpenTable, open_handle, packed_bits
 from skipstone.spark.engine.reader_settings import settings_of
 from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
-from skipstone.spark.engine.statistics import compute, scans_of
+from skipstone.spark.engine.session_copy import with_settings
+from skipstone.spark.engine.statistics import measure, scans_of
 from skipstone.spark.failures import reason_of
 
 __all__ = ["Plan", "Rewriting", "Rewritten", "RowSource", "Written", "check_new_table"]
@@ -186,6 +187,10 @@ class Rewriting:
         )
 
     def _copy(self, plan: Plan, progress: Progress | None, folder: str) -> Written | None:
+        statistics = None if folder else self._delta_statistics()
+        if folder or statistics is not None:
+            # Replicas are no files of Delta's, and have none.
+            with_settings(self._session, NO_DELTA_STATISTICS)
         steps = Steps(progress, _PARTS, {"writing": 6, "measuring": 3, "verifying": 1})
         # The rows are read and dealt out, and then sorted and written.
         with watch(self._spark, steps.step("writing"), "writing blocks", 2):
@@ -193,16 +198,15 @@ class Rewriting:
         if folder and not read.rows and not len(written.files):
             return None
         everything = np.arange(len(written.files))
-        with watch(
-            self._spark,
-            steps.step("measuring"),
-            "measuring blocks",
-            scans_of(plan.tracked.expressions),
-            len(everything),
-        ):
-            statistics = compute(written, everything, plan.tracked, plan.values)
-        with watch(self._spark, steps.step("verifying"), "verifying blocks"):
-            found = hash_of(written.frame(everything, self._session))
+        scans = scans_of(plan.tracked.expressions)
+        with watch(self._spark, steps.step("measuring"), "measuring blocks", scans, len(everything)):
+            measured = measure(written, plan.tracked, plan.values, statistics)
+        if measured.others:
+            self._handle.describe("\0".join(measured.others).encode())
+        found = measured.rows
+        if found is None:
+            with watch(self._spark, steps.step("verifying"), "verifying blocks"):
+                found = hash_of(written.frame(everything, self._session))
         if found != read and read.rows > found.rows:
             # Spark counts the rows of a task again when its output was lost with an executor.
             read = hash_of(self._rows(plan))
@@ -212,10 +216,17 @@ class Rewriting:
                 f"The {what} of {self.before.root} was stopped before {when}: "
                 f"it read {read.rows:,} rows and wrote {found.rows:,}, or their contents differ."
             )
-        settings = settings_of(written, statistics)
+        settings = settings_of(written, measured.blocks)
         check_cancelled(self._spark)
-        segment = Segment(written.files, statistics, settings, plan.created, plan.tracked.texts, plan.layout)
+        segment = Segment(
+            written.files, measured.blocks, settings, plan.created, plan.tracked.texts, plan.layout
+        )
         return Written(written, segment, found)
+
+    def _delta_statistics(self) -> Column | None:
+        """The aggregate that gives a file's statistics in Delta's log, if Delta need not find them itself."""
+        found = self._handle.statistics(self._session._jsparkSession)
+        return None if found is None else Column(found)
 
     def _write(self, plan: Plan, folder: str) -> tuple[OpenTable, RowHash]:
         source = self._rows(plan)

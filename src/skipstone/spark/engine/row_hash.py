@@ -7,11 +7,22 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from skipstone.catalog.column_names import quoted
 
-__all__ = ["HASH", "RowHash", "hash_of", "hashed_row", "hashes_of", "row_hash", "total_hash", "with_hash"]
+__all__ = [
+    "HASH",
+    "RowHash",
+    "hash_of",
+    "hash_sums",
+    "hashed_row",
+    "hashes_of",
+    "leaves",
+    "row_hash",
+    "total_hash",
+    "with_hash",
+]
 
 HASH = "__skipstone_hash"
 # Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
@@ -49,7 +60,7 @@ def hashes_of(frame: DataFrame, columns: Sequence[Sequence[str]]) -> tuple[RowHa
             for name, some in zip(names, columns, strict=True)
         )
     )
-    sums = [column for name in names for column in _sums(name, name)]
+    sums = [column for name in names for column in _named(hash_sums(name, name))]
     seen = hashed.agg(F.count(F.lit(1)).alias("rows"), *sums).first()
     assert seen is not None
     return tuple(_total(seen.asDict(), name) for name in names)
@@ -57,12 +68,17 @@ def hashes_of(frame: DataFrame, columns: Sequence[Sequence[str]]) -> tuple[RowHa
 
 def row_hash() -> tuple[Column, ...]:
     """The aggregates behind :class:`RowHash`, over a frame that has its hashes."""
-    return F.count(F.lit(1)).alias("rows"), *_sums(HASH, "hash")
+    return F.count(F.lit(1)).alias("rows"), *_named(hash_sums(HASH))
 
 
-def _sums(hash_: str, prefix: str) -> list[Column]:
-    pieces = [f"shiftrightunsigned({hash_}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
-    return [F.expr(f"coalesce(sum({piece}), 0L)").alias(f"{prefix}{n}") for n, piece in enumerate(pieces)]
+def hash_sums(column: str, prefix: str = "hash") -> list[tuple[str, str]]:
+    """The names and the SQL of the aggregates over a column of hashes."""
+    pieces = [f"shiftrightunsigned({column}, {shift}) & {_PIECE}L" for shift in _SHIFTS]
+    return [(f"{prefix}{number}", f"coalesce(sum({piece}), 0L)") for number, piece in enumerate(pieces)]
+
+
+def _named(sums: Sequence[tuple[str, str]]) -> list[Column]:
+    return [F.expr(sql).alias(name) for name, sql in sums]
 
 
 def total_hash(seen: Mapping[str, int]) -> RowHash:
@@ -73,6 +89,19 @@ def total_hash(seen: Mapping[str, int]) -> RowHash:
 def _total(seen: Mapping[str, int], prefix: str) -> RowHash:
     pieces = (int(seen[f"{prefix}{n}"]) << shift for n, shift in enumerate(_SHIFTS))
     return RowHash(int(seen["rows"]), sum(pieces))
+
+
+def leaves(kind: DataType) -> int:
+    """How many columns of plain values there are in a type, so about how long the code is that hashes it."""
+    match kind:
+        case StructType():
+            return sum(leaves(field.dataType) for field in kind.fields)
+        case ArrayType():
+            return leaves(kind.elementType)
+        case MapType():
+            return leaves(kind.keyType) + leaves(kind.valueType)
+        case _:
+            return 1
 
 
 def hashed_row(schema: StructType) -> Column:

@@ -12,6 +12,9 @@ driver. Three things keep that path fast:
 * A feature that is the OR of others is not evaluated: some row of a block satisfies it if and only if some
   row satisfies one of them.
 
+Files that were just written are verified in the same scan: it also counts and hashes their rows. A table of
+many columns is hashed by a scan of its own, because so much generated code would not be compiled.
+
 Rows behind deletion vectors are counted in, since a restored table may bring them back; evaluation
 errors count as NULL, since a filter that fails on a row never returns that row.
 
@@ -37,10 +40,11 @@ from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Word
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.row_hash import HASH, RowHash, hash_sums, hashed_row, leaves, total_hash
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
 
-__all__ = ["compute", "scans_of"]
+__all__ = ["Measured", "compute", "measure", "scans_of"]
 
 _TEXT = (Kind.STRING, Kind.BINARY)
 _COLUMNS_AT_ONCE = 40
@@ -51,6 +55,7 @@ _GUARDED: dict[str, str | None] = {"spark.sql.subexpressionElimination.enabled":
 # Guarded expressions stay in a projection of their own: inside an aggregate, that setting has no effect.
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _COLLAPSE = "org.apache.spark.sql.catalyst.optimizer.CollapseProject"
+_OTHER = "other"
 _NONE: Mapping[Expr, Sequence[Value]] = {}
 Named = tuple[str, str]
 """The name of an aggregate and its SQL."""
@@ -66,35 +71,85 @@ def compute(
 
     ``values`` are what columns of few values are known to have, for their value sets.
     """
-    expressions, features, spark = tracked.expressions, tracked.features, table.engine.spark
-    computes = bool(features) or any(not isinstance(item.expr, Column) for item in expressions)
-    settings = PER_FILE | (_GUARDED if computes else {})
-    parts_of = _united(features)
-    evaluated = [index for index in range(len(features)) if index not in parts_of]
-    conditions = [features[index].text for index in evaluated]
-    job = _job(_session_with(spark, settings), table, chosen, expressions, conditions)
+    return _measured(_whole_job(table, chosen, tracked), tracked, values).blocks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Statistics of files, their rows if these were hashed, and for each file what else was asked for."""
+
+    blocks: BlockSet
+    rows: RowHash | None = None
+    others: tuple[str, ...] = ()
+
+
+def measure(
+    table: OpenTable,
+    tracked: TrackedSet,
+    values: Mapping[Expr, Sequence[Value]],
+    other: SparkColumn | None = None,
+) -> Measured:
+    """Statistics of all files of a table, and its rows if one scan can do both.
+
+    ``other`` is a further aggregate, a text.
+    """
+    job = _whole_job(table, table.file_indices, tracked)
+    schema = table.no_rows().schema
+    if leaves(schema) <= _COLUMNS_AT_ONCE:
+        job = replace(job, computed={**job.computed, HASH: hashed_row(schema)}, hashed=True)
+    return _measured(replace(job, other=other), tracked, values)
+
+
+def _whole_job(table: OpenTable, chosen: Counts, tracked: TrackedSet) -> _Job:
+    """The job by which all that is tracked is found, but for features that are the OR of others."""
+    computes = bool(tracked.features) or any(
+        not isinstance(item.expr, Column) for item in tracked.expressions
+    )
+    session = _session_with(table.engine.spark, PER_FILE | (_GUARDED if computes else {}))
+    conditions = [tracked.features[index].text for index in _evaluated(tracked.features)]
+    return _job(session, table, chosen, tracked.expressions, conditions)
+
+
+def _evaluated(features: Sequence[Feature]) -> list[int]:
+    united = _united(features)
+    return [index for index in range(len(features)) if index not in united]
+
+
+def _measured(job: _Job, tracked: TrackedSet, values: Mapping[Expr, Sequence[Value]]) -> Measured:
+    expressions, features = tracked.expressions, tracked.features
     # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
-    sampling = replace(job, session=_session_with(spark, settings | WIDE))
+    sampling = replace(job, session=copied_session(job.session, WIDE))
     dictionaries = find_dictionaries(
-        sampling.frame(_some(table, chosen)), table, expressions, job.values, values
+        sampling.frame(_some(job.table, job.chosen)), job.table, expressions, job.values, values
     )
     numbers: dict[str, pa.Array] = {}
-    first = [("rows", "count(1)"), *_feature_words(job.conditions)]
+    first = [("rows", "count(1)"), *_feature_words(job.conditions), *job.hash_sums]
+    other = job.other
     for part in _parts(expressions):
         found = (
             _aggregates(index, expressions[index], job.values[index], dictionaries.get(index))
             for index in part
         )
-        numbers |= job.run([*first, *(named for some in found for named in some)])
-        first = []
+        numbers |= job.run([*first, *(named for some in found for named in some)], other=other)
+        first, other = [], None
     numbers |= _text_bounds(job, expressions, dictionaries, numbers)
     rows = numbers["rows"].to_numpy()
     statistics = {
         item.expr: _statistics(item, index, rows, numbers, dictionaries.get(index))
         for index, item in enumerate(expressions)
     }
-    unions, known = _unions(numbers, evaluated, parts_of, len(chosen))
-    return BlockSet(rows, statistics, tuple(features), unions, known)
+    unions, known = _unions(numbers, _evaluated(features), _united(features), len(job.chosen))
+    return Measured(
+        BlockSet(rows, statistics, tuple(features), unions, known),
+        _rows_of(numbers) if job.hashed else None,
+        tuple(numbers[_OTHER].to_pylist()) if job.other is not None else (),
+    )
+
+
+def _rows_of(numbers: Mapping[str, pa.Array]) -> RowHash:
+    """The rows of all files together."""
+    names = ["rows", *dict(hash_sums(HASH))]
+    return total_hash({name: sum(numbers[name].to_pylist()) for name in names})
 
 
 def _session_with(spark: SparkSession, settings: Settings) -> SparkSession:
@@ -121,7 +176,8 @@ class _Job:
     """Aggregates over some files of a table, one row per file.
 
     ``values`` is the SQL of what is tracked, ``conditions`` that of the features. Both are columns of the
-    frame: their own, or ones of ``computed``, in which an evaluation error is NULL.
+    frame: their own, or ones of ``computed``, in which an evaluation error is NULL. With ``hashed``,
+    the frame has a column of hashes too. ``other`` is one more aggregate, which is no SQL.
     """
 
     session: SparkSession
@@ -130,17 +186,30 @@ class _Job:
     values: tuple[str, ...]
     conditions: tuple[str, ...]
     computed: Mapping[str, SparkColumn]
+    hashed: bool = False
+    other: SparkColumn | None = None
+
+    @property
+    def hash_sums(self) -> Sequence[Named]:
+        return hash_sums(HASH) if self.hashed else ()
 
     def frame(self, chosen: Counts) -> DataFrame:
         frame = self.table.frame(chosen, self.session)
         return frame.withColumns(dict(self.computed)) if self.computed else frame
 
-    def run(self, aggregates: Sequence[Named], chosen: Counts | None = None) -> dict[str, pa.Array]:
+    def run(
+        self,
+        aggregates: Sequence[Named],
+        chosen: Counts | None = None,
+        other: SparkColumn | None = None,
+    ) -> dict[str, pa.Array]:
         """The named aggregates for each chosen file, in the order of ``chosen``."""
         wanted = self.chosen if chosen is None else chosen
         if not aggregates or not len(wanted):
             return {}
-        aggregate = self.frame(wanted).selectExpr(*(f"{sql} AS {name}" for name, sql in aggregates))
+        columns = [F.expr(sql).alias(name) for name, sql in aggregates]
+        columns += [] if other is None else [other.alias(_OTHER)]
+        aggregate = self.frame(wanted).select(*columns)
         rows, indices = self.table.per_file(self.session, aggregate)
         found: pa.Table = rows.toArrow().combine_chunks()
         order = np.argsort(indices, kind="stable")[

@@ -108,6 +108,23 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         return read(session, chosen, false);
     }
 
+    /**
+     * How many rows the table has in the chosen files, by Delta's log; -1 if it does not say so of
+     * each.
+     */
+    public long rows(byte[] chosen) {
+        BitSet wanted = BitSet.valueOf(chosen);
+        long total = 0L;
+        for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
+            Option rows = files[i].numLogicalRecords();
+            if (rows.isEmpty()) {
+                return -1L;
+            }
+            total += ((Long) rows.get()).longValue();
+        }
+        return total;
+    }
+
     private Dataset read(SparkSession session, byte[] chosen, boolean deletedToo) {
         BitSet wanted = BitSet.valueOf(chosen);
         ListBuffer some = new ListBuffer();

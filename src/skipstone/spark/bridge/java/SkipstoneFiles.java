@@ -2,12 +2,17 @@ package skipstone;
 
 import org.apache.spark.rdd.CoalescedRDDPartition;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.expressions.Concat;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Complete$;
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Min;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
@@ -24,6 +29,8 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.unsafe.types.UTF8String;
 
 import scala.Option;
 import scala.collection.Iterator;
@@ -223,7 +230,7 @@ public class SkipstoneFiles {
             }
             whole.addOne(
                     one.copy(
-                            one.aggregateFunction(),
+                            copying(one.aggregateFunction()),
                             Complete$.MODULE$,
                             one.isDistinct(),
                             one.filter(),
@@ -251,10 +258,37 @@ public class SkipstoneFiles {
     }
 
     /**
-     * Whether a buffer of the type holds its value; binaries do if the aggregate only sees copies.
+     * Whether a buffer of the type holds its value; binaries do if the aggregate only sees copies,
+     * as those of ours and, by {@link #copying}, the extremes of texts.
      */
     private static boolean isSafe(DataType type) {
-        return UnsafeRow.isMutable(type) || type instanceof BinaryType;
+        return UnsafeRow.isMutable(type)
+                || type instanceof BinaryType
+                || type instanceof StringType;
+    }
+
+    /** Extremes of texts, which would point into a batch of rows, become those of their copies. */
+    private static AggregateFunction copying(AggregateFunction function) {
+        if (!(function.dataType() instanceof StringType)) {
+            return function;
+        }
+        Seq children = function.children();
+        Expression value = (Expression) children.head();
+        if (function instanceof Min) {
+            return new Min(copied(value));
+        }
+        if (function instanceof Max) {
+            return new Max(copied(value));
+        }
+        throw new IllegalStateException("an aggregate cannot be evaluated per file: " + function);
+    }
+
+    /** Concatenation always makes a new text. */
+    private static Expression copied(Expression text) {
+        ListBuffer parts = new ListBuffer();
+        parts.addOne(text);
+        parts.addOne(new Literal(UTF8String.EMPTY_UTF8, text.dataType()));
+        return new Concat(parts.toList());
     }
 
     /** How many tasks: starting one costs more than reading a small file, so these share one. */

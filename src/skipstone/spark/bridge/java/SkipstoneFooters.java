@@ -56,6 +56,19 @@ public final class SkipstoneFooters {
         return CatalystJson.text(out);
     }
 
+    /** How many rows a file has. */
+    static long rows(Configuration conf, Path path) throws Exception {
+        ParquetFileReader reader =
+                ParquetFileReader.open(
+                        HadoopInputFile.fromPath(path, conf),
+                        HadoopReadOptions.builder(conf, path).build());
+        try {
+            return reader.getRecordCount();
+        } finally {
+            reader.close();
+        }
+    }
+
     private static void add(Map sums, String name, long more) {
         Long before = (Long) sums.get(name);
         sums.put(name, Long.valueOf((before == null ? 0L : before.longValue()) + more));

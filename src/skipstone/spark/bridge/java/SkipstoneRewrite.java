@@ -1,7 +1,9 @@
 package skipstone;
 
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaLog;
@@ -16,6 +18,7 @@ import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
 
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -23,6 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * One rewrite of files of a Delta table: begin, write, and then either commit or abandon. What is
@@ -31,6 +35,9 @@ import java.util.TreeMap;
  * removed or changed one of the chosen files meanwhile; files that others added stay.
  */
 public final class SkipstoneRewrite {
+    private static final String COLLECT = "spark.databricks.delta.stats.collect";
+    private static final Pattern FIRST_TASK = Pattern.compile("(^|/)part-00000-[^/]*$");
+
     private SkipstoneDeltaFiles before;
     private SkipstoneDeltaFiles written;
     private OptimisticTransaction transaction;
@@ -76,12 +83,48 @@ public final class SkipstoneRewrite {
     }
 
     /**
+     * Delta's own statistics of a file, as an aggregate over its rows; null where Delta has to find
+     * them while it writes, or keeps none.
+     *
+     * <p>Delta's writer generates code for them anew for each file, and updates them row by row.
+     * For small files that takes longer than encoding them, and we read what was written anyway.
+     */
+    public Column statistics(SparkSession session) {
+        Option active = ActiveSession.swap(session);
+        try {
+            // Those of variants come from footers, and Iceberg's readers need them all.
+            boolean plain = before.snapshot().metadata().schemaString().indexOf("variant") < 0;
+            Iterator keys = before.snapshot().metadata().configuration().keysIterator();
+            while (keys.hasNext()) {
+                String key = ((String) keys.next()).toLowerCase(java.util.Locale.ROOT);
+                plain &= key.indexOf("iceberg") < 0 && key.indexOf("universalformat") < 0;
+            }
+            boolean kept = Boolean.parseBoolean(session.conf().get(COLLECT, "true"));
+            return plain && kept
+                    ? org.apache.spark.sql.functions.to_json(before.snapshot().statsCollector())
+                    : null;
+        } finally {
+            ActiveSession.restore(active);
+        }
+    }
+
+    /** Gives each written file its statistics: JSON texts in the order of the files. */
+    public void describe(byte[] statistics) {
+        String[] texts = new String(statistics, StandardCharsets.UTF_8).split("\0", -1);
+        AddFile[] files = new AddFile[written.paths.size()];
+        for (int i = 0; i < files.length; i++) {
+            files[i] = SkipstoneDeltaFiles.with(written.file(i), "stats", texts[i]);
+        }
+        written = new SkipstoneDeltaFiles(before.snapshot(), files);
+    }
+
+    /**
      * Writes the rows as new files, which replace the files at the chosen indices once committed.
      * With a folder, a path below the table's root, they are written there, and are never
      * committed: they are those of a replica.
      */
     public SkipstoneDeltaFiles write(
-            SparkSession session, Dataset rows, byte[] fileBits, String folder) {
+            SparkSession session, Dataset rows, byte[] fileBits, String folder) throws Exception {
         chosen = BitSet.valueOf(fileBits);
         Option active = ActiveSession.swap(session);
         try {
@@ -109,10 +152,33 @@ public final class SkipstoneRewrite {
                     new SkipstoneDeltaFiles(
                             before.snapshot(),
                             (AddFile[]) files.toArray(new AddFile[files.size()]));
+            dropEmpty(session.sessionState().newHadoopConf());
             return written;
         } finally {
             ActiveSession.restore(active);
         }
+    }
+
+    /**
+     * Leaves out a file without rows. Spark's first task writes one even if it has none, and Delta
+     * only notices when it keeps statistics.
+     */
+    private void dropEmpty(Configuration conf) throws Exception {
+        List kept = new ArrayList();
+        for (int i = 0; i < written.paths.size(); i++) {
+            AddFile file = written.file(i);
+            if (file.stats() == null && FIRST_TASK.matcher(file.path()).find()) {
+                Path path = file.absolutePath(before.snapshot().deltaLog());
+                if (SkipstoneFooters.rows(conf, path) == 0L) {
+                    path.getFileSystem(conf).delete(path, false);
+                    continue;
+                }
+            }
+            kept.add(file);
+        }
+        written =
+                new SkipstoneDeltaFiles(
+                        before.snapshot(), (AddFile[]) kept.toArray(new AddFile[kept.size()]));
     }
 
     private Seq chosenFiles() {
