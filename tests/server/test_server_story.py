@@ -206,8 +206,9 @@ def test_a_full_disk_in_the_middle_of_a_job_is_one_sentence_and_loses_nothing(
     )
     client.call("POST", "/api/tables", {"source": str(place)})
     before = client.done("look", "filling")
+    wanted = {"layout": "hyper", "block_rows": 4_000}
     with full_disk(spark):
-        job = client.ended(client.start("optimize", "filling", arguments={"layout": "hyper"}))
+        job = client.ended(client.start("optimize", "filling", arguments=wanted))
     assert job["state"] == "failed", job
     assert "File too large" in job["error"]
     assert "\n" not in job["error"]
@@ -254,15 +255,14 @@ def test_what_somebody_else_commits_in_the_middle_of_a_job_stays_and_the_job_say
 def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
     spark: SparkSession, home: Path, tmp_path: Path
 ) -> None:
-    # Spark brings along a file system that has this machine's files under another scheme.
-    configuration = spark._jsc.hadoopConfiguration()
-    configuration.set("fs.pfile.impl", "org.apache.hadoop.fs.ProxyLocalFileSystem")
-    elsewhere = f"pfile://{home}/data"
+    # A view of file systems, as clusters have it, with this machine's files below another name.
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.lake.link./data", f"file://{home}/data")
+    elsewhere = "viewfs://lake/data"
     with serving(tmp_path, lambda: spark, (elsewhere,)) as client:
-        for refused in (f"{home}/data/shipments", f"pfile://{home}", f"{elsewhere}/../data/shipments"):
+        for refused in (f"{home}/data/shipments", "viewfs://lake", f"{elsewhere}/../data/shipments"):
             assert client.call("POST", "/api/tables", {"source": f"t={refused}"}).status == 422
         assert client.call("POST", "/api/tables", {"source": f"{elsewhere}/shipments"}).status == 201
-        assert client.done("look", "shipments")["root"] == f"pfile:{home}/data/shipments"
+        assert client.done("look", "shipments")["root"] == f"{elsewhere}/shipments"
         job = client.query("SELECT count(*) FROM shipments", compare=False)
         assert client.get(f"/api/jobs/{job['id']}/result")["rows"] == [[ROWS]]
 
