@@ -200,8 +200,8 @@ def _polled(server: ServerProcess, rounds: int) -> dict[str, float]:
 def _memory(server: ServerProcess, requests: int) -> _Memory:
     """What the process holds before and after many calls of all pages.
 
-    Looking at a table of many blocks takes memory for a moment, which the allocator keeps for the next look. The
-    server looks once a minute, so that is done before: what grows then are the calls.
+    Looking at a table of many blocks takes memory for a moment, which the allocator keeps for the next look.
+    The server looks once a minute, so that is done before: what grows then is what the calls leave.
     """
     for _ in range(_LOOKS):
         server.seconds_of(server.start("look", "many"))
