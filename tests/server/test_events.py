@@ -155,3 +155,20 @@ def test_the_history_is_there_after_a_restart(tmp_path: Path) -> None:
         assert (found["state"], found["headline"]) == ("done", "Best: x.")
         assert client.get(f"/api/jobs/{job.id}/result") == {"best": "x"}
         assert [each["name"] for each in client.get("/api/workloads")["workloads"]] == ["a.sql"]
+
+
+def test_a_link_that_is_put_in_place_of_a_table_leads_nowhere(tmp_path: Path) -> None:
+    root, secret = tmp_path / "root", tmp_path / "secret"
+    (root / "t").mkdir(parents=True)
+    secret.mkdir()
+    with serving(tmp_path / "state", roots=(root,)) as client:
+        assert client.call("POST", "/api/tables", {"source": str(root / "t")}).status == 201
+        (root / "t").rmdir()
+        (root / "t").symlink_to(secret)
+        job = client.ended(client.start("index", "t"))
+        assert job["state"] == "failed"
+        assert job["error"] == f"{root}/t is outside of what this server may touch: {root}."
+        for path in ("status", "replicas", "auto", "log", "decisions"):
+            assert client.call("GET", f"/api/tables/t/{path}").status == 422
+        output = {"action": "optimize", "table": "t", "arguments": {"output": str(root / "t" / "x")}}
+        assert client.call("POST", "/api/jobs", output).status == 422

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +41,30 @@ def test_nothing_is_told_without_the_token(client: Client, path: str, given: str
     answer = client.call("GET", path, headers={"Authorization": given})
     assert answer.status == 401
     assert client.settings.token.encode() not in answer.body
+
+
+def test_no_endpoint_is_called_without_the_token(client: Client) -> None:
+    described = client.get("/api/openapi.json")["paths"]
+    calls = [(method, path) for path, methods in described.items() for method in methods]
+    assert len(calls) > 25
+    for method, path in calls:
+        filled = re.sub(r"{(job|index|node)}", "1", path).replace("{table}", "t").replace("{workload}", "w")
+        answer = client.call(method.upper(), filled, headers={"Authorization": None})
+        assert answer.status == 401, (method, path)
+
+
+def test_the_token_is_in_no_log(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    token = client.settings.token
+    for path in (f"/?token={token}", f"/api/jobs?token={token}", f"/nothing?token={token}"):
+        client.call("GET", path, headers={"Authorization": None})
+    client.call("POST", "/api/jobs", {"action": "optimize", "table": "nope"})
+    assert token not in caplog.text
+
+
+def test_the_token_in_an_address_opens_only_the_page(client: Client) -> None:
+    answer = client.call("GET", f"/api/server?token={client.settings.token}", headers={"Authorization": None})
+    assert answer.status == 401
 
 
 def test_the_link_sets_a_cookie_that_is_not_the_token_and_leads_to_an_address_without_it(

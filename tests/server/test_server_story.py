@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,7 +69,7 @@ def indexed(client: Client, table: str) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    [b"QUALIFY ME <script>alert(1)</script>;", b"hello", b"SELECT TOP 5 [k] FROM [dbo].[shipments]"],
+    [b"QUALIFY ME <script>alert(1)</script>", b"hi", b"SELECT TOP 5 [k] FROM [dbo].[t]", b"${env:PATH}"],
 )
 def test_a_workload_that_is_no_sql_or_in_another_dialect_is_refused(client: Client, text: bytes) -> None:
     answer = client.call("POST", "/api/workloads?name=week.sql", text)
@@ -76,6 +77,7 @@ def test_a_workload_that_is_no_sql_or_in_another_dialect_is_refused(client: Clie
     assert answer.detail.startswith(
         "No statement of week.sql can be read as Spark's SQL, so give its dialect"
     )
+    assert os.environ["PATH"] not in answer.detail
     assert client.call("POST", "/api/workloads?name=x.sql&dialect=klingon", b"SELECT 1").status == 422
 
 
@@ -118,6 +120,7 @@ def test_a_query_tells_for_each_block_whether_it_was_skipped_and_why(client: Cli
     assert states.count(1) == scan["files_skipped"]
     skipped = [reason for state, reason in zip(states, scan["blocks"]["reason"], strict=True) if state == 1]
     assert all(scan["reasons"][reason]["sentence"] for reason in skipped)
+    assert -1 not in scan["blocks"]["reason"], "each block has a reason, whoever leaves it out"
 
 
 def test_a_query_that_is_only_explained_has_no_rows(client: Client, indexed: str) -> None:
@@ -206,8 +209,9 @@ def test_a_full_disk_in_the_middle_of_a_job_is_one_sentence_and_loses_nothing(
     )
     client.call("POST", "/api/tables", {"source": str(place)})
     before = client.done("look", "filling")
+    wanted = {"layout": "hyper", "block_rows": 4_000}
     with full_disk(spark):
-        job = client.ended(client.start("optimize", "filling", arguments={"layout": "hyper"}))
+        job = client.ended(client.start("optimize", "filling", arguments=wanted))
     assert job["state"] == "failed", job
     assert "File too large" in job["error"]
     assert "\n" not in job["error"]
@@ -254,15 +258,14 @@ def test_what_somebody_else_commits_in_the_middle_of_a_job_stays_and_the_job_say
 def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
     spark: SparkSession, home: Path, tmp_path: Path
 ) -> None:
-    # Spark brings along a file system that has this machine's files under another scheme.
-    configuration = spark._jsc.hadoopConfiguration()
-    configuration.set("fs.pfile.impl", "org.apache.hadoop.fs.ProxyLocalFileSystem")
-    elsewhere = f"pfile://{home}/data"
+    # A view of file systems, as clusters have it, with this machine's files below another name.
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.lake.link./data", f"file://{home}/data")
+    elsewhere = "viewfs://lake/data"
     with serving(tmp_path, lambda: spark, (elsewhere,)) as client:
-        for refused in (f"{home}/data/shipments", f"pfile://{home}", f"{elsewhere}/../data/shipments"):
+        for refused in (f"{home}/data/shipments", "viewfs://lake", f"{elsewhere}/../data/shipments"):
             assert client.call("POST", "/api/tables", {"source": f"t={refused}"}).status == 422
         assert client.call("POST", "/api/tables", {"source": f"{elsewhere}/shipments"}).status == 201
-        assert client.done("look", "shipments")["root"] == f"pfile:{home}/data/shipments"
+        assert client.done("look", "shipments")["root"] == f"{elsewhere}/shipments"
         job = client.query("SELECT count(*) FROM shipments", compare=False)
         assert client.get(f"/api/jobs/{job['id']}/result")["rows"] == [[ROWS]]
 
@@ -294,6 +297,19 @@ def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
         ("CALL system.x()", "not a query"),
         ("SET spark.sql.ansi.enabled=false", "not a query"),
         ("EXPLAIN SELECT 1", "not a query"),
+        ("INSERT OVERWRITE DIRECTORY '/tmp/x' USING csv SELECT * FROM shipments", "not a query"),
+        ("FROM shipments INSERT INTO shipments SELECT *", "not a query"),
+        ("CREATE TABLE stolen AS SELECT * FROM shipments", "not a query"),
+        ("CACHE TABLE stolen AS SELECT * FROM shipments", "not a query"),
+        ("ADD JAR '/tmp/evil.jar'", "not a query"),
+        ("EXECUTE IMMEDIATE 'DROP TABLE shipments'", "not a query"),
+        ("BEGIN DROP TABLE shipments; END", "not a query"),
+        ("FROM parquet.`/etc` |> SELECT *", "not a registered table"),
+        ("SELECT * FROM shipments |> UNION ALL TABLE other", "not a registered table"),
+        ("SELECT * FROM `{home}/data/shipments`", "not a registered table"),
+        ("SELECT * FROM sql_keywords()", "sql_keywords is not allowed here"),
+        ("SELECT (SELECT java_method('java.lang.System', 'getenv', 'HOME'))", "java_method is not allowed"),
+        ("SELECT transform(array(1), x -> reflect('java.lang.System', 'exit', x))", "reflect is not allowed"),
         ("SELEC 1", "cannot be used"),
         ("'", "cannot be used"),
         ("SELECT evil(weight) FROM shipments", "PythonUDF is not allowed here"),
@@ -313,10 +329,21 @@ def test_only_one_select_over_registered_tables_runs(
     assert "\n" not in job["error"]
 
 
+def test_a_query_reads_no_variable_and_no_setting_of_the_server(client: Client, indexed: str) -> None:
+    names = ("env:PATH", "system:user.home", "spark.app.name", "hiveconf:spark.master")
+    shown = ["${" + name + "}" for name in names]
+    job = client.query(f"SELECT {', '.join(map(repr, shown))}", compare=False)
+    assert client.get(f"/api/jobs/{job['id']}/result")["rows"] == [shown]
+
+
 def test_a_query_that_takes_too_long_is_cancelled(spark: SparkSession, home: Path, tmp_path: Path) -> None:
     from skipstone.server.settings import Limits
 
-    with serving(tmp_path, lambda: spark, (home / "data",), Limits(query_seconds=1.0)) as client:
+    limits = Limits(query_seconds=1.0, query_bytes=1_000)
+    with serving(tmp_path, lambda: spark, (home / "data",), limits) as client:
+        job = client.query("SELECT repeat('x', 100) FROM range(100)", compare=False)
+        found = client.get(f"/api/jobs/{job['id']}/result")
+        assert (len(found["rows"]), found["truncated"]) == (10, True)
         job = client.query("SELECT count(*) FROM range(1000000000000) WHERE id % 7 = 3", compare=False)
         assert job["state"] == "failed"
         assert job["error"] == "The query took longer than 1 s and was cancelled."

@@ -49,7 +49,12 @@ export function newDemo(): Demo {
 }
 
 export async function writeDemo(demo: Demo, rows: number): Promise<void> {
-  await promisify(execFile)(PYTHON, ["-c", WRITE, demo.home, String(rows)], { env: environment });
+  await promisify(execFile)(PYTHON, ["-c", WRITE, demo.home, String(rows)], { env: of(demo) });
+}
+
+/** What is measured while the story runs says nothing about this machine, and is not kept. */
+function of(demo: Demo): NodeJS.ProcessEnv {
+  return { ...environment, SKIPSTONE_COSTS: join(demo.home, "costs") };
 }
 
 export function forgetDemo(demo: Demo): void {
@@ -67,7 +72,7 @@ export class DemoServer {
     const options = ["--root", demo.home, "--state", join(demo.home, "state"), "--port", "0", "--json"];
     options.push(...LIGHT_PLANS.flatMap((setting) => ["--conf", setting]));
     const started = spawn(PYTHON, ["-m", "skipstone.cli", "serve", ...options], {
-      env: environment,
+      env: of(demo),
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [said, complaint] = ["", ""];

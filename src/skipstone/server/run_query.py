@@ -27,6 +27,7 @@ __all__ = ["QueryTable", "RunQuery"]
 READ, SKIPPED, PRUNED, UNKNOWN, REPLACED = range(5)
 """The states of a block; by name in docs/server.md."""
 _LONGEST = 100_000
+_BY_SPARK = "partition values, or what Spark or Delta know of the file, rule it out"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,10 +147,15 @@ def _entries(
     state[scan.skipped & pruned] = PRUNED
     state[scan.replaced] = REPLACED
     state[foreign & (state == READ)] = UNKNOWN
-    for number in np.unique(result.reason[state == SKIPPED]).tolist():
-        why = result.reasons[number]
-        reason[(state == SKIPPED) & (result.reason == number)] = len(reasons)
-        reasons.append({"code": why.code.name, "sentence": why.sentence})
+    # What Spark leaves out too has the reason that skipstone would leave it out for.
+    for kind, ruled_out in ((SKIPPED, state == SKIPPED), (PRUNED, (state == PRUNED) & result.skip)):
+        for number in np.unique(result.reason[ruled_out]).tolist():
+            why = result.reasons[number]
+            reason[(state == kind) & (result.reason == number) & ruled_out] = len(reasons)
+            reasons.append({"code": why.code.name, "sentence": why.sentence})
+    if (alone := (state == PRUNED) & (reason < 0)).any():
+        reason[alone] = len(reasons)
+        reasons.append({"code": "LEFT_OUT_BY_SPARK", "sentence": _BY_SPARK})
     _why_read(scan, question, state == READ, reason, reasons)
     return state, reason
 

@@ -18,6 +18,12 @@ from skipstone.spark.running import runs
 
 __all__ = ["SparkHolder"]
 
+_OWN = {
+    # Else ${env:NAME} in a text of a client's would be the value of the server's own variable, or setting.
+    "spark.sql.variable.substitute": "false",
+}
+"""Settings of the sessions of jobs."""
+
 State = Literal["starting", "ready", "stopped"]
 
 
@@ -28,6 +34,7 @@ class SparkHolder:
         """``start`` makes the session, in a thread of its own."""
         self._start = start
         self._spark: SparkSession | None = None
+        self._parser: SparkSession | None = None
         self._problem: str | None = None
         self._begun = threading.Event()
 
@@ -59,8 +66,10 @@ class SparkHolder:
         return self._begun.wait(seconds)
 
     def parser(self) -> SparkSession | None:
-        """A session to parse text with, which changes nothing of it; None before Spark is there."""
-        return self._spark if self.state()[0] == "ready" else None
+        """A session to parse text with, made once; None before Spark is there."""
+        if self._parser is None and self.state()[0] == "ready" and self._spark is not None:
+            self._parser = copied_session(self._spark, _OWN)
+        return self._parser
 
     def engine(self) -> Engine:
         """An engine with a session of its own."""
@@ -69,4 +78,4 @@ class SparkHolder:
             raise UnavailableError("Spark is starting; try again in a moment.")
         if state == "stopped" or self._spark is None:
             raise UnavailableError(f"Spark is not there: {problem or 'it has stopped.'}")
-        return Engine.of(copied_session(self._spark, {}))
+        return Engine.of(copied_session(self._spark, _OWN))
