@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from skipstone.actions.context import Context
-from skipstone.catalog.layout_records import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord, StoredExpr
 from skipstone.catalog.replica_store import partition_folder, save_partition
 from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.catalog.snapshot import Snapshot
@@ -20,9 +20,11 @@ from skipstone.catalog.tracked import TrackedSet
 from skipstone.errors import TableChangedError
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.stored_layout import design_of
+from skipstone.predicate.codec import from_json
+from skipstone.predicate.normalize import TRUE
 from skipstone.progress import Progress
-from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import coarsened, with_block
+from skipstone.pruning.blocks import Counts, Feature
+from skipstone.spark.engine.assign import assigned, coarsened
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import still_tracked, tracked_columns
 from skipstone.spark.engine.rewrite import Plan, Rewriting
@@ -69,14 +71,12 @@ def whole_partition(plan: Plan, rows: float, block_rows: int) -> Plan:
 
 def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     """How rows are written by a layout that was fitted before."""
-    group, names = design_of(record).group, table.snapshot.logical_names
+    group = design_of(record).group
     stored = record.group
-    earlier = still_tracked(
-        table, [each.sql for each in stored.expressions], [each.sql for each in stored.features]
-    )
+    earlier = still_tracked(table, [each.sql for each in stored.expressions], map(_feature, stored.features))
     return Plan(
         chosen=table.file_indices,
-        assign=lambda frame: with_block(frame, group.assignment, names),
+        assign=lambda frame: assigned(table, frame, group.assignment),
         blocks=blocks_of(group.assignment),
         sort=tuple(each.sql for each in stored.sort),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema)).with_more(earlier),
@@ -84,6 +84,10 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
         layout=record.id,
         created=created,
     )
+
+
+def _feature(stored: StoredExpr) -> Feature:
+    return Feature(TRUE if stored.expr is None else from_json(stored.expr), stored.sql)
 
 
 def make_partition(context: Context, plan: Plan, progress: Progress | None) -> HorizontalPartition | None:

@@ -32,11 +32,14 @@ from pyspark.sql import functions as F
 from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.layout.pack import pack
 from skipstone.predicate.expr import Column, Expr, Or, Value
+from skipstone.predicate.partner import partners_in
 from skipstone.predicate.types import Kind
-from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Words
+from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics
+from skipstone.pruning.masks import Flags
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import joined_bits
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
 
@@ -66,7 +69,9 @@ def compute(
 
     ``values`` are what columns of few values are known to have, for their value sets.
     """
-    expressions, features, spark = tracked.expressions, tracked.features, table.engine.spark
+    expressions, spark = tracked.expressions, table.engine.spark
+    features = [each for each in tracked.features if not partners_in(each.predicate)]
+    through = [each for each in tracked.features if partners_in(each.predicate)]
     computes = bool(features) or any(not isinstance(item.expr, Column) for item in expressions)
     settings = PER_FILE | (_GUARDED if computes else {})
     parts_of = _united(features)
@@ -93,8 +98,11 @@ def compute(
         item.expr: _statistics(item, index, rows, numbers, dictionaries.get(index))
         for index, item in enumerate(expressions)
     }
-    unions, known = _unions(numbers, evaluated, parts_of, len(chosen))
-    return BlockSet(rows, statistics, tuple(features), unions, known)
+    bits = _bits(numbers, evaluated, parts_of, len(chosen))
+    joined, more, sure = joined_bits(table, chosen, through)
+    unions = pack(np.hstack((bits, more)))
+    known = pack(np.hstack((np.ones_like(bits), sure)))
+    return BlockSet(rows, statistics, (*features, *joined), unions, known)
 
 
 def _session_with(spark: SparkSession, settings: Settings) -> SparkSession:
@@ -252,9 +260,9 @@ def _united(features: Sequence[Feature]) -> dict[int, list[int]]:
     }
 
 
-def _unions(
+def _bits(
     numbers: dict[str, pa.Array], evaluated: Sequence[int], united: Mapping[int, Sequence[int]], blocks: int
-) -> tuple[Words, Words]:
+) -> Flags:
     features = len(evaluated) + len(united)
     bits = np.zeros((blocks, features), np.bool_)
     for bit, index in enumerate(evaluated):
@@ -262,7 +270,7 @@ def _unions(
         bits[:, index] = (word >> (bit % _FEATURES_A_WORD)) & 1
     for index, parts in united.items():
         bits[:, index] = bits[:, parts].any(axis=1)
-    return pack(bits), pack(np.ones_like(bits))
+    return bits
 
 
 def _statistics(
