@@ -16,6 +16,7 @@ from pathlib import Path
 import skipstone
 from benchmarks.figures import RESULTS, Figure, at_least, at_most, unbarred, write
 from benchmarks.joins.measure import LAYOUTS, Joins
+from benchmarks.joins.normalized import Normalized
 from benchmarks.pieces import Piece, Pieces
 from benchmarks.tpch.run import data_directory
 from benchmarks.tpchgen import run_tpchgen
@@ -27,6 +28,9 @@ __all__ = ["Options", "run"]
 _BLOCKS = 1_000
 _PAIRS = 5
 _FASTER = 2
+_SCANNED = 20
+FEATURES = "features"
+"""The part about features of joined tables, which has two layouts of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +57,50 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Make the tables, time the queries and write the figures."""
-    unknown = [layout for layout in options.only if layout not in LAYOUTS]
+    known = (*LAYOUTS, FEATURES)
+    unknown = [layout for layout in options.only if layout not in known]
     if unknown:
-        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(LAYOUTS)}.")
+        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(known)}.")
     home = data_directory(options.data) / f"joins-sf{options.sf:g}-{options.blocks}"
     source = home / "parquet"
     if not (source / "lineitem.parquet").exists():
         run_tpchgen(options.sf, source)
     pieces = Pieces(home / "pieces", options.again)
-    layouts = options.only or LAYOUTS
+    layouts = tuple(layout for layout in options.only or known if layout != FEATURES)
     spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
-    pieces.measure("small", joins.small)
+    if FEATURES in (options.only or known):
+        _measure_features(pieces, Normalized(spark, home, source, options.blocks), progress)
+    if layouts:
+        pieces.measure("small", joins.small)
     for index, layout in enumerate(layouts):
         if progress is not None:
             progress(f"lineitem by {layout}", index, len(layouts))
         pieces.measure(f"table-{layout}", partial(joins.laid_out, layout))
         pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _PAIRS))
-    measured = {name: piece for name, piece in pieces.asked_for().items() if name.startswith("timed-")}
+    every = pieces.asked_for()
+    measured = {name: piece for name, piece in every.items() if name.startswith(("timed-", "scanned-"))}
     return write(options.name(), figures(measured, options.command()), measured, output)
+
+
+def _measure_features(pieces: Pieces, normalized: Normalized, progress: Progress | None) -> None:
+    """The templates of TPC-H as joins, with features about the joined tables and without."""
+    pieces.measure("normalized", normalized.tables)
+    for index, joined in enumerate((False, True)):
+        if progress is not None:
+            progress("lineitem by its joins" if joined else "lineitem by its own columns", index, 2)
+        name = "joined" if joined else "alone"
+        pieces.measure(f"table-{name}", partial(normalized.laid_out, joined))
+        pieces.measure(f"scanned-{name}", partial(normalized.measured, joined))
 
 
 def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
     """What the queries gain and lose, by layout."""
     found: list[Figure] = []
     for name, queries in measured.items():
+        if name.startswith("scanned-"):
+            found += _scanned(name.removeprefix("scanned-"), queries, command)
+            continue
         layout = name.removeprefix("timed-")
         gains = [query["times_faster"] for query in queries.values() if query["skips"]]
         mean = exp(sum(map(log, gains)) / len(gains))
@@ -102,3 +125,12 @@ def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
             ),
         ]
     return found
+
+
+def _scanned(name: str, piece: Piece, command: str) -> list[Figure]:
+    """Shares of lineitem's rows, mean of the templates, each with other parameters than the layout knows."""
+    scanned = f"{name}: rows of lineitem scanned"
+    needed = unbarred(f"{name}: rows of lineitem that survive the joins", piece["needed"], "%", command)
+    if name == "joined":
+        return [at_most(scanned, piece["scanned"], "%", _SCANNED, command), needed]
+    return [unbarred(scanned, piece["scanned"], "%", command), needed]

@@ -191,7 +191,7 @@ def _what_to_track(table: OpenTable, catalog: Catalog, asked: Index) -> TrackedS
         return tracked
     before = _still_asked(catalog, set(table.files.paths))
     texts = _others((text for segment in before for text in segment.texts.values()), expressions)
-    conditions = _others((f.text for segment in before for f in segment.blocks.features), features)
+    conditions = [f for segment in before for f in segment.blocks.features if f.text not in features]
     earlier = still_tracked(table, texts, conditions)
     # Of two texts of one feature the earlier stays: entries that have it lack nothing.
     every = {feature.predicate: feature for feature in (*tracked.features, *earlier.features)}

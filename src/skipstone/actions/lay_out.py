@@ -23,8 +23,9 @@ from skipstone.layout.layouts import options_for
 from skipstone.layout.stored_layout import group_record
 from skipstone.predicate.codec import to_json
 from skipstone.predicate.expr import type_of
+from skipstone.predicate.partner import partners_in
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import with_block
+from skipstone.spark.engine.assign import assigned
 from skipstone.spark.engine.copy_groups import GroupsPlan
 from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.open_table import OpenTable
@@ -82,10 +83,15 @@ def fit_design(context: Context, prepared: Prepared, layout: str, sampled: Desig
     """
     if not prepared.needs(layout).vector_counts:
         return sampled or prepared.fit(layout)
-    texts = [feature.text for feature in prepared.workload.features]
+    features = [feature.predicate for feature in prepared.workload.features]
+    names = prepared.snapshot.logical_names
+    texts = [
+        names.sql(feature.predicate) if partners_in(feature.predicate) else feature.text
+        for feature in prepared.workload.features
+    ]
     by = None if prepared.partition is None else prepared.partition.expr
     with context.engine.watch(context.progress, "counting vectors"):
-        found = count_vectors(context.table, prepared.file_indices, texts, by)
+        found = count_vectors(context.table, prepared.file_indices, texts, by, features)
     return replace(prepared, view=replace(prepared.view, vector_counts=found)).fit(layout)
 
 
@@ -116,7 +122,7 @@ def plan_of(table: OpenTable, work: RewriteWork, layout_id: str, created: str) -
     sorted_by = group.sort if prepared.view.block_rows > _PAGE_ROWS else ()
     return Plan(
         chosen=prepared.file_indices,
-        assign=lambda frame: with_block(frame, group.assignment, names),
+        assign=lambda frame: assigned(table, frame, group.assignment),
         blocks=blocks_of(group.assignment),
         sort=tuple(names.sql(expr) for expr in sorted_by),
         tracked=_to_track(table, prepared, work.design),
@@ -144,13 +150,13 @@ def _to_track(table: OpenTable, prepared: Prepared, design: Design) -> TrackedSe
     own = [feature.predicate for feature in prepared.features_of(design)]
     wanted = TrackedSet(
         rendered_expressions(table, [names.sql(expr) for expr in prepared.expressions_of(design)]),
-        rendered_features(table, [names.sql(predicate) for predicate in own if predicate not in mined]),
+        rendered_features(table, [predicate for predicate in own if predicate not in mined]),
     )
     asked = [segment for segment in table.catalog.segments if not segment.layout]
     earlier = still_tracked(
         table,
         [text for segment in asked for text in segment.texts.values()],
-        [feature.text for segment in asked for feature in segment.blocks.features],
+        [feature for segment in asked for feature in segment.blocks.features],
     )
     return columns.with_more(wanted).with_more(earlier)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from skipstone.actions.context import Context
 from skipstone.catalog.column_groups import StoredGroup
-from skipstone.catalog.layout_records import LayoutRecord
+from skipstone.catalog.layout_records import LayoutRecord, StoredExpr
 from skipstone.catalog.replica_store import partition_folder, save_partition
 from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.catalog.snapshot import Snapshot
@@ -24,10 +24,13 @@ from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.stored_layout import design_of
+from skipstone.predicate.codec import from_json
 from skipstone.predicate.expr import Expr, Value
+from skipstone.predicate.normalize import TRUE
+from skipstone.predicate.partner import partners_in
 from skipstone.progress import Progress
-from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import coarsened, with_block
+from skipstone.pruning.blocks import Counts, Feature
+from skipstone.spark.engine.assign import assigned, coarsened
 from skipstone.spark.engine.copy_groups import GroupsPlan, copy_groups
 from skipstone.spark.engine.group_files import GroupPlan
 from skipstone.spark.engine.open_table import OpenTable
@@ -98,14 +101,12 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan | 
 
 def rows_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     """The same for a layout of whole rows."""
-    group, names = design_of(record).group, table.snapshot.logical_names
+    group = design_of(record).group
     stored = record.group
-    earlier = still_tracked(
-        table, [each.sql for each in stored.expressions], [each.sql for each in stored.features]
-    )
+    earlier = still_tracked(table, [each.sql for each in stored.expressions], map(_feature, stored.features))
     return Plan(
         chosen=table.file_indices,
-        assign=lambda frame: with_block(frame, group.assignment, names),
+        assign=lambda frame: assigned(table, frame, group.assignment),
         blocks=blocks_of(group.assignment),
         sort=tuple(each.sql for each in stored.sort),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema)).with_more(earlier),
@@ -131,13 +132,18 @@ def groups_plan(
     def plan(group: ColumnGroup) -> GroupPlan:
         return GroupPlan(
             columns=group.columns or (),
-            assign=lambda frame: with_block(frame, group.assignment, names),
+            assign=lambda frame: assigned(table, frame, group.assignment),
             blocks=blocks_of(group.assignment),
-            features=tuple(feature.predicate for feature in group.features),
+            # What is known of other tables is not kept for single groups.
+            features=tuple(each.predicate for each in group.features if not partners_in(each.predicate)),
             expressions=group.expressions,
         )
 
     return GroupsPlan(table.file_indices, tuple(map(plan, design.groups)), values or {}, layout, created)
+
+
+def _feature(stored: StoredExpr) -> Feature:
+    return Feature(TRUE if stored.expr is None else from_json(stored.expr), stored.sql)
 
 
 def make_partition(

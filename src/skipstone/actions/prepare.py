@@ -19,8 +19,10 @@ from skipstone.layout.layouts import compared_layouts, needs_of
 from skipstone.layout.options import LayoutOptions
 from skipstone.layout.sample import Drawn, WorkloadView
 from skipstone.layout.table_view import FitWorkload, TableView
-from skipstone.predicate.expr import Expr
-from skipstone.predicate.render import unwritable
+from skipstone.predicate.expr import And, Expr
+from skipstone.predicate.normalize import TRUE, conjuncts
+from skipstone.predicate.partner import partners_in
+from skipstone.predicate.render import to_sql, unwritable
 from skipstone.progress import Progress, Steps
 from skipstone.pruning.blocks import Counts, Feature
 from skipstone.spark.bridge.read_back import read_back
@@ -207,18 +209,28 @@ class _Bits:
         return self.drawn.sample.bits[:, : len(indices)] if first else self.drawn.sample.bits[:, indices]
 
 
+def _without_partners(predicate: Expr) -> Expr:
+    """What Spark can read over this table alone; conditions on other tables were read by these."""
+    parts = tuple(part for part in conjuncts(predicate) if not partners_in(part))
+    return predicate if not partners_in(predicate) else And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
+
+
+def _text(table: OpenTable, predicate: Expr) -> str:
+    return to_sql(predicate) if partners_in(predicate) else table.snapshot.logical_names.sql(predicate)
+
+
 def _features(table: OpenTable, view: WorkloadView, analysis: Analysis, rough: bool) -> _Mined:
     wanted = [mined for mined in analysis.features if unwritable(mined.predicate) is None]
     names = table.snapshot.logical_names
-    texts = [names.sql(mined.predicate) for mined in wanted]
-    read: Sequence[object] = [mined.predicate for mined in wanted]
+    own = [_without_partners(mined.predicate) for mined in wanted]
+    read: Sequence[object] = own
     if not rough:
-        read = read_back(table.no_rows(), table.snapshot.schema, texts)
+        read = read_back(table.no_rows(), table.snapshot.schema, [names.sql(expr) for expr in own])
     # A feature that Spark reads back differently would never be found by a query.
     kept = [
-        (Feature(mined.predicate, text), mined.weight)
-        for mined, text, found in zip(wanted, texts, read, strict=True)
-        if found == mined.predicate
+        (Feature(mined.predicate, _text(table, mined.predicate)), mined.weight)
+        for mined, written, found in zip(wanted, own, read, strict=True)
+        if found == written
     ]
     atoms = dict.fromkeys((*view.atoms, *(feature.predicate for feature, _ in kept)))
     weights = np.array([weight for _, weight in kept], np.float64)

@@ -17,6 +17,7 @@ from skipstone.predicate.expr import Column
 from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import JoinedTables
 from skipstone.spark.querylog.query_log import LogStatus, log_status, replica_uses
 from skipstone.view import Cell, Share, View, Viewed, count, listed, megabytes
 
@@ -29,6 +30,7 @@ class TableStatus(Viewed):
 
     ``files_indexed`` counts the files whose statistics this session can use; all others are always read.
     ``segments`` counts the catalog's files and ``indexed_at`` is the time of the newest.
+    ``outdated_features`` are about tables that were changed since, so that nothing is skipped by them.
     """
 
     root: str
@@ -45,6 +47,7 @@ class TableStatus(Viewed):
     log: LogStatus
     problem: str = ""
     replicas: tuple[ReplicaStatus, ...] = ()
+    outdated_features: tuple[str, ...] = ()
 
     def view(self) -> View:
         """The table, its catalog and its query log."""
@@ -69,6 +72,9 @@ class TableStatus(Viewed):
         yield "last run", f"{_moment(self.indexed_at)} UTC, {count(self.segments, 'segment')}"
         for name in ("columns", "expressions", "features"):
             yield name, listed(map(plain_constants, getattr(self, name)))
+        if self.outdated_features:
+            known = count(len(self.outdated_features), "feature")
+            yield "outdated", f"{known} about joined tables that have changed: run skipstone index"
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -106,6 +112,8 @@ class Status:
             steps.begin("log", "reading the query log")
             log = log_status(context.engine, table.root)
         catalog = table.catalog
+        features = catalog.blocks.features
+        joined = JoinedTables(table.engine)
         # Entries made under other reader settings are not used by this session.
         usable = np.append(~catalog.foreign(table.engine.reader_settings()), False)
         # The index -1, of a file without an entry, is that of the last, which is not usable.
@@ -122,7 +130,10 @@ class Status:
             indexed_at=catalog.segments[-1].created if catalog.segments else "",
             columns=tuple(to_sql(key) for key in catalog.blocks.statistics if isinstance(key, Column)),
             expressions=catalog.expression_texts,
-            features=tuple(feature.text for feature in catalog.blocks.features),
+            features=tuple(dict.fromkeys(feature.text for feature in features)),
+            outdated_features=tuple(
+                dict.fromkeys(each.text for each in features if not joined.is_current(each.predicate))
+            ),
             problem=problem,
             log=log,
             replicas=_replicas(context),

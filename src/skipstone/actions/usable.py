@@ -15,11 +15,13 @@ from skipstone.actions.prepare import FitRequest, prepare
 from skipstone.estimate.prepared import Prepared
 from skipstone.predicate.expr import And, Call, Comparison, Expr, In, IsNull, Like, Match, Not, Or, walk
 from skipstone.predicate.functions import NULL_PROPAGATING
+from skipstone.predicate.partner import partners_in
 from skipstone.predicate.render import to_sql, unwritable
 from skipstone.progress import Progress
 from skipstone.spark.bridge.read_back import FAILURES, Unreadable, read_back
 from skipstone.spark.engine.draw_sample import unevaluable_in
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import JoinedTables
 from skipstone.workload.predicates import LoggedFilter
 from skipstone.workload.unusable import Usable, predicates_in, with_opaque, without_crashes
 
@@ -60,7 +62,9 @@ def usable_entries(table: OpenTable, entries: Sequence[LoggedFilter]) -> Usable:
         for predicate in predicates
         if (part := unwritable(predicate)) is not None
     }
-    written = [predicate for predicate in predicates if predicate not in problems]
+    joined = [predicate for predicate in predicates if partners_in(predicate)]
+    problems |= JoinedTables(table.engine).problems(joined)
+    written = [each for each in predicates if each not in problems and not partners_in(each)]
     names = table.snapshot.logical_names
     texts = [names.sql(predicate) for predicate in written]
     for predicate, found in zip(
@@ -75,7 +79,7 @@ def usable_entries(table: OpenTable, entries: Sequence[LoggedFilter]) -> Usable:
 
 def _evaluated(table: OpenTable, usable: Usable) -> Usable:
     """The queries without the predicates that fail on some row of the table."""
-    predicates = predicates_in(usable.entries)
+    predicates = [each for each in predicates_in(usable.entries) if not partners_in(each)]
     names = table.snapshot.logical_names
     failed = unevaluable_in(table, [names.sql(predicate) for predicate in predicates])
     return with_opaque(usable, {predicates[index]: why for index, why in failed.items()})

@@ -48,6 +48,8 @@ def not_null(predicate: Expr) -> frozenset[Expr]:
             return _has_value(arg)
         case Not(arg) if not isinstance(arg, And | Or):
             return _has_value(arg)
+        case Call("partner", keys):  # NULL has none
+            return _NONE.union({predicate}, *map(_has_value, keys))
         case _:
             return _has_value(predicate)
 

@@ -44,7 +44,7 @@ from skipstone.predicate.expr import (
     is_opaque,
     walk,
 )
-from skipstone.predicate.normalize import normalize_filter
+from skipstone.predicate.normalize import normalize, normalize_filter
 from skipstone.predicate.types import BOOLEAN
 
 __all__ = ["FLAG", "Partner", "bound", "partner_of", "partners_in", "states_in", "unbound", "with_flags"]
@@ -118,13 +118,13 @@ def with_flags(expr: Expr) -> Expr:
 
 
 def bound(expr: Expr, states: Mapping[str, str]) -> Expr:
-    """The expression with its predicates about tables in these states; those of other tables stay."""
-    return _in_states(expr, lambda partner: states.get(partner.table, partner.state))
+    """The normal form with its predicates about tables in these states; those of other tables stay."""
+    return normalize(_in_states(expr, lambda partner: states.get(partner.table, partner.state)))
 
 
 def unbound(expr: Expr) -> Expr:
-    """The expression with its predicates about tables in any state."""
-    return _in_states(expr, lambda _: "")
+    """The normal form with its predicates about tables in any state."""
+    return normalize(_in_states(expr, lambda _: ""))
 
 
 def _in_states(expr: Expr, state_of: Callable[[Partner], str]) -> Expr:

@@ -15,6 +15,7 @@ from skipstone.catalog.replica_store import replica_stamp
 from skipstone.catalog.replicas import Replicas
 from skipstone.predicate.expr import Expr
 from skipstone.predicate.normalize import normalize
+from skipstone.predicate.partner import states_in
 from skipstone.predicate.readable import readable
 from skipstone.pruning.blocks import Counts
 from skipstone.pruning.masks import Flags
@@ -72,6 +73,12 @@ class LoadedTable:
     def names(self) -> tuple[str, ...]:
         """The stored files that it was read from."""
         return (*self.catalog.names, *self.replicas.names)
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """The tables that features are about through joins, by their roots."""
+        features = (*self.catalog.blocks.features, *self.replicas.catalog.blocks.features)
+        return tuple(dict.fromkeys(root for each in features for root in states_in(each.predicate)))
 
     def decide(self, question: Question) -> Decided:
         """What a scan skips, and which copies of the rows it reads."""

@@ -26,10 +26,13 @@ from skipstone.predicate.expr import And, Expr, Literal
 from skipstone.predicate.types import BOOLEAN
 from skipstone.progress import Progress
 from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
-from skipstone.spark.bridge.janino import load_class
+from skipstone.spark.bridge.janino import load_class, new_instance
 from skipstone.spark.bridge.jvm import JavaObject, java_array
+from skipstone.spark.bridge.partners import JoinedTable, PartnerJson, partner_filters
 from skipstone.spark.bridge.query_text import not_a_query
 from skipstone.spark.bridge.runtime import runtime_of
+from skipstone.spark.delta_settings import has_delta
+from skipstone.spark.failures import SPARK_FAILURES
 from skipstone.workload.queries import (
     BrokenQuery,
     LeftOut,
@@ -99,6 +102,7 @@ class _FoundScan(TypedDict):
     paths: list[str]
     filters: list[TreeJson]
     columns: list[str]
+    partners: list[PartnerJson]
 
 
 class _Answer(TypedDict, total=False):
@@ -129,6 +133,8 @@ class QueryParser:
         self._views = _view_names(self._sources)
         self._bound = runtime_of(spark).names
         self._seen: dict[str, _Understood] = {}
+        self._spark = spark
+        self._joined: dict[str, JoinedTable | None] = {}
         for name, source in self._sources.items():
             self._scans.addTable(self._views[name], _marked(source.schema, name))
         for name, text in (views or {}).items():
@@ -198,14 +204,36 @@ class QueryParser:
             return None
         names = self._names[table]
         filters = [expr_from_catalyst(tree, names) for tree in found["filters"]]
+        filters += partner_filters(found["partners"], names, self._joined_table)
         columns = tuple(names.resolve((), column).path[0] for column in found["columns"])
         return TableScan(table, _conjunction(filters), columns)
+
+    def _joined_table(self, found: PartnerJson) -> JoinedTable | None:
+        """A table that is joined: a known one, or a Delta table at the path that the statement means."""
+        table = found["table"]
+        if table not in self._joined:
+            source = self._sources.get(table)
+            root = table if source is None else source.path
+            self._joined[table] = None if root is None else _delta_table(self._spark, root)
+        return self._joined[table]
 
     def _table_of_relation(self, found: _FoundScan) -> str | None:
         for name, source in self._sources.items():
             if any(_same_path(path, source.path) for path in found["paths"]):
                 return name
         return self._table_called(found["name"].split(".")) if "name" in found else None
+
+
+def _delta_table(spark: SparkSession, path: str) -> JoinedTable | None:
+    """A Delta table; None if there is none, or it cannot be read."""
+    if not has_delta(spark):
+        return None
+    try:
+        frame = spark.read.format("delta").load(path)
+        handle = new_instance(spark, "SkipstoneDeltaOpener").open(frame._jdf)
+    except SPARK_FAILURES:
+        return None
+    return None if handle is None else JoinedTable(handle.root(), ColumnNames.from_schema(handle.schema()))
 
 
 def _source(table: TableSource | StructType | DataFrame) -> TableSource:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from skipstone.catalog.choose_copies import CopyState
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
 from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
+from skipstone.spark.bridge.partners import JoinedTable, PartnerJson, whole_filters
 
 __all__ = ["Question", "QuestionJson"]
 
@@ -27,6 +28,7 @@ class QuestionJson(TypedDict):
     unusable: list[tuple[str, str]]
     settings: dict[str, str]
     copies: dict[str, list[int]] | None
+    partners: NotRequired[list[PartnerJson]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,18 @@ class Question:
         names = _names_of(asked["schema"])
         parts = [expr_from_catalyst(tree, names) for tree in asked["conjuncts"]]
         parts += [Opaque(text, code) for code, text in asked["unusable"]]
+        parts += whole_filters(asked.get("partners", []), names, _joined)
         filter_ = parts[0] if len(parts) == 1 else And(tuple(parts)) if parts else Literal(True, BOOLEAN)
         found = asked.get("copies")  # logged questions have none
         copies = None if found is None else CopyState.read(found)
         return cls(
             asked["root"], asked["version"], filter_, asked["settings"], names, asked["schema"], copies
         )
+
+
+def _joined(found: PartnerJson) -> JoinedTable | None:
+    """A joined table as the query reads it."""
+    return JoinedTable(found["table"], _names_of(found["schema"]), found["state"])
 
 
 @lru_cache(maxsize=256)

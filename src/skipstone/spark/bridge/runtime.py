@@ -134,6 +134,8 @@ class Runtime:
             loaded = LoadedTable(next(self._versions), catalog, replicas, store, problem)
             self._tables[root] = loaded
             self.shim.register(root, loaded.version, *_packed(catalog.files), self.entries(replicas))
+            joined = loaded.joined
+            self.shim.joined(root, _texts(joined), len(joined))
             return problem
 
     def _load_replicas(self, store: HadoopStore, root: str, before: LoadedTable | None) -> Replicas:

@@ -27,7 +27,7 @@ from skipstone.errors import SkipstoneError, UnknownOutcomeError
 from skipstone.layout.assignment import Assignment, blocks_of
 from skipstone.layout.stored_layout import design_of
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import arranged, coarsened, with_block
+from skipstone.spark.engine.assign import arranged, assigned, coarsened
 from skipstone.spark.engine.cancellation import shielded
 from skipstone.spark.engine.job_settings import IN_PLACE
 from skipstone.spark.engine.open_table import OpenTable
@@ -131,7 +131,7 @@ def append_by_layout(
         if not 1 < wanted <= _MOST_GROWTH * blocks_of(assignment):
             return None
         session = table.engine.session({**IN_PLACE, _MOST_ROWS: str(_LARGEST * record.block_rows)})
-        numbered = with_block(in_session(session, rows), assignment, table.snapshot.logical_names)
+        numbered = assigned(table, in_session(session, rows), assignment)
         placed = _placed(numbered, record, assignment, wanted)
     # Such as a record that cannot be read, or a column that the layout goes by and that was dropped since.
     # Nothing was written yet.

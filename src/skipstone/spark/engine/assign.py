@@ -17,6 +17,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from skipstone.catalog.column_names import quoted
 from skipstone.catalog.logical_names import LogicalNames
 from skipstone.layout.assignment import (
     Assignment,
@@ -30,13 +31,16 @@ from skipstone.layout.assignment import (
     VectorMap,
 )
 from skipstone.layout.assignment_sql import CLUSTER, block_sql, bucket_sql, leaves, partition_sql, tree_sql
+from skipstone.layout.placing_predicates import placing_predicates
 from skipstone.predicate.expr import Expr, Literal
 from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.types import LONG
+from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import JoinedTables
 from skipstone.spark.engine.row_hash import hashed_row
 from skipstone.spark.engine.session_copy import in_session, lenient
 
-__all__ = ["BLOCK", "arranged", "coarsened", "with_block"]
+__all__ = ["BLOCK", "arranged", "assigned", "coarsened", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -54,6 +58,13 @@ def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) ->
     A row for which an expression of the layout fails is assigned as if the expression were NULL.
     """
     return in_session(frame.sparkSession, _with_block(lenient(frame), assignment, names))
+
+
+def assigned(table: OpenTable, frame: DataFrame, assignment: Assignment) -> DataFrame:
+    """The rows of a table with their blocks; the assignment may go by what other tables hold for them."""
+    names = table.snapshot.logical_names
+    flagged = JoinedTables(table.engine).with_flags(frame, names, placing_predicates(assignment))
+    return with_block(flagged, assignment, names).select(*map(quoted, frame.columns), BLOCK)
 
 
 def coarsened(frame: DataFrame, blocks: int, wanted: int) -> DataFrame:

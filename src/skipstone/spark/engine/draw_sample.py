@@ -28,6 +28,7 @@ from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.read_back import unevaluable
 from skipstone.spark.engine.job_settings import DRAWN, WIDE
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import JoinedTables, packed_bits_sql
 from skipstone.spark.engine.session_copy import lenient
 from skipstone.spark.engine.stored_bounds import canonical_array
 
@@ -37,7 +38,6 @@ __all__ = [
     "count_vectors",
     "draw",
     "ordered_inputs",
-    "packed_bits_sql",
 ]
 
 _WORD_BITS = 62
@@ -62,18 +62,6 @@ def ordered_inputs(atoms: Sequence[Expr]) -> tuple[Expr, ...]:
             ):
                 found.setdefault(node)
     return tuple(found)
-
-
-def packed_bits_sql(texts: Sequence[str]) -> list[str]:
-    """SQL of 64-bit words with one bit per condition, set where it is TRUE."""
-    words = []
-    for start in range(0, len(texts), _WORD_BITS):
-        bits = [
-            f"IF(coalesce({text}, false), {1 << bit}L, 0L)"
-            for bit, text in enumerate(texts[start : start + _WORD_BITS])
-        ]
-        words.append(" | ".join(bits))
-    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +143,8 @@ def _drawn_rows(table: OpenTable, request: Request) -> DataFrame:
     fraction = min(1.0, request.rows / max(request.total_rows, 1))
     some = frame.sample(False, fraction, request.seed) if fraction < 1.0 else frame
     file = some.metadataColumn("_metadata")["file_path"]
-    return some.select(*map(quoted, needed), file.alias(_FILE))
+    drawn = some.select(*map(quoted, needed), file.alias(_FILE))
+    return JoinedTables(table.engine).with_flags(drawn, names, read)
 
 
 def _value(sql: str, expr: Expr) -> SparkColumn:
@@ -193,14 +182,20 @@ def _partition(table: pa.Table, by: Expr | None) -> tuple[npt.NDArray[np.int32] 
 
 
 def count_vectors(
-    table: OpenTable, indices: Counts, features: Sequence[str], partition: Expr | None
+    table: OpenTable,
+    indices: Counts,
+    features: Sequence[str],
+    partition: Expr | None,
+    joined: Sequence[Expr] = (),
 ) -> VectorCounts:
     """The feature vectors of all rows in the files at these indices, by the SQL of the features.
 
+    ``joined`` are those of them that need other tables.
     Of more vectors than a driver should hold, those that most rows have.
     """
     names = table.snapshot.logical_names
-    frame = lenient(_rows_of(table, indices))
+    rows = JoinedTables(table.engine).with_flags(_rows_of(table, indices), names, joined)
+    frame = lenient(rows)
     words = [F.expr(word).alias(f"b{index}") for index, word in enumerate(packed_bits_sql(features))]
     key = [] if partition is None else [_value(names.sql(partition), partition).alias("p")]
     keys = [*[f"b{index}" for index in range(len(words))], *(["p"] if key else [])]

@@ -130,7 +130,7 @@ def _tracked(blocks: OpenTable, plan: GroupPlan) -> TrackedSet:
     names = LogicalNames.of(ColumnNames.from_schema(blocks.snapshot.schema))
     more = TrackedSet(
         rendered_expressions(blocks, [names.sql(expr) for expr in plan.expressions]),
-        rendered_features(blocks, [names.sql(predicate) for predicate in plan.features]),
+        rendered_features(blocks, plan.features),
     )
     return TrackedSet(columns).with_more(more)
 

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.predicate.expr import Column
+from skipstone.predicate.partner import partners_in
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import BlockSet
 from skipstone.spark.engine.open_table import OpenTable
@@ -22,7 +23,9 @@ _YEAR_1901 = -2_177_452_800_000_000
 def settings_of(table: OpenTable, blocks: BlockSet) -> dict[str, str]:
     """The reader settings that statistics of some of the files depend on."""
     settings = table.engine.reader_settings()
-    if not _has_old_timestamps(table.snapshot, blocks):
+    joined = any(partners_in(feature.predicate) for feature in blocks.features)
+    # What joined tables hold is not known here, so it counts as old.
+    if not joined and not _has_old_timestamps(table.snapshot, blocks):
         del settings["user.timezone"]
     return settings
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -19,15 +20,21 @@ from skipstone.catalog.types_json import type_from_object
 from skipstone.errors import SkipstoneError
 from skipstone.json_types import JsonObject, json_list, json_object, json_text
 from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, is_opaque, walk
-from skipstone.predicate.normalize import normalize
+from skipstone.predicate.implies import implies
+from skipstone.predicate.normalize import conjuncts, normalize
+from skipstone.predicate.partner import partners_in, unbound
+from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import Feature
 from skipstone.spark.bridge.catalyst import expr_from_catalyst
 from skipstone.spark.bridge.catalyst_json import expression_json
 from skipstone.spark.bridge.jvm import JavaObject
+from skipstone.spark.bridge.parse_sql import QueryParser, TableSource
 from skipstone.spark.bridge.read_back import Unreadable, read_back
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import JoinedTables
 from skipstone.spark.failures import unlogged_errors
+from skipstone.workload.queries import BrokenQuery, Query
 
 __all__ = [
     "rendered_expressions",
@@ -40,6 +47,8 @@ __all__ = [
 
 LOG = logging.getLogger("skipstone")
 _reported: set[str] = set()
+_JOINED = re.compile(r"\s*EXISTS\s*\(", re.IGNORECASE)
+_TABLE = "skipstone_table"
 _UNSUPPORTED = (Kind.OTHER, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 _SENTENCES = {
     "UDF": "it calls a user-defined function",
@@ -101,6 +110,9 @@ def tracked_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, .
     features = []
     frame = table.no_rows()
     for text in texts:
+        if _JOINED.match(text):
+            features.append(_joined_feature(table, text))
+            continue
         try:
             kind = frame.where(f"({text})").selectExpr(f"({text}) AS feature").schema["feature"].dataType
         except PySparkException as problem:
@@ -109,6 +121,28 @@ def tracked_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, .
             raise SkipstoneError(f"The feature {text} is a {kind.simpleString()}, not a condition.")
         features.append(Feature(normalize(_read(table, text, "feature")), text))
     return tuple(features)
+
+
+def _joined_feature(table: OpenTable, text: str) -> Feature:
+    """A condition on those rows of another table that have a row's key; tables go by their names."""
+    parser = QueryParser(table.engine.spark, {_TABLE: TableSource(table.snapshot.schema, table.root)})
+    found = parser.parse(Query(f"SELECT * FROM {_TABLE} WHERE {text}"))  # noqa: S608 - it is parsed, never run
+    if isinstance(found, BrokenQuery):
+        raise SkipstoneError(f"The feature {text} does not fit this table: {found.reason}.")
+    whole = [
+        part
+        for scan in found.scans
+        for part in conjuncts(scan.filter)
+        if partners_in(part) and implies(part, scan.filter)
+    ]
+    if not whole:
+        raise SkipstoneError(
+            f"The feature {text} cannot be kept: it is no condition on rows of a Delta table with equal keys."
+        )
+    joined = JoinedTables(table.engine)
+    for why in joined.problems(whole[:1]).values():
+        raise SkipstoneError(f"The feature {text} cannot be kept: {why}.")
+    return Feature(joined.bound(whole[0]), to_sql(whole[0]))
 
 
 def rendered_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracked, ...]:
@@ -120,26 +154,47 @@ def rendered_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracke
     )
 
 
-def rendered_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, ...]:
-    """The same for features."""
-    return tuple(
+def rendered_features(table: OpenTable, predicates: Sequence[Expr]) -> tuple[Feature, ...]:
+    """The same for features, by what they are; those about other tables are read by these."""
+    names = table.snapshot.logical_names
+    joined = [predicate for predicate in predicates if partners_in(predicate)]
+    own = [names.sql(predicate) for predicate in predicates if not partners_in(predicate)]
+    problems = JoinedTables(table.engine).problems(joined)
+    plain = (
         Feature(expr, text)
-        for text, expr in zip(texts, read_back(table.no_rows(), table.snapshot.schema, texts), strict=True)
+        for text, expr in zip(own, read_back(table.no_rows(), table.snapshot.schema, own), strict=True)
         if not isinstance(expr, Unreadable) and not is_opaque(expr) and columns_of(expr)
     )
+    through = (Feature(expr, to_sql(expr)) for expr in joined if expr not in problems)
+    return (*plain, *through)
 
 
-def still_tracked(table: OpenTable, expressions: Iterable[str], features: Iterable[str]) -> TrackedSet:
+def still_tracked(table: OpenTable, expressions: Iterable[str], features: Iterable[Feature]) -> TrackedSet:
     """What was asked for once, except for what cannot be read any more, such as that of a dropped column."""
     tracked: list[Tracked] = []
     wanted: list[Feature] = []
     for text in dict.fromkeys(expressions):
         with _named_if_refused():
             tracked += tracked_expressions(table, (text,))
-    for text in dict.fromkeys(features):
+    known = tuple(features)
+    for text in dict.fromkeys(feature.text for feature in known if not partners_in(feature.predicate)):
         with _named_if_refused():
             wanted += tracked_features(table, (text,))
-    return TrackedSet(tuple(tracked), tuple(wanted))
+    return TrackedSet(tuple(tracked), (*wanted, *_joined_now(table, known)))
+
+
+def _joined_now(table: OpenTable, features: Iterable[Feature]) -> Iterator[Feature]:
+    """Those of the features that are about other tables, about these as they are now."""
+    joined = JoinedTables(table.engine)
+    known = {
+        unbound(feature.predicate): feature.text for feature in features if partners_in(feature.predicate)
+    }
+    problems = joined.problems(known)
+    for predicate, text in known.items():
+        with _named_if_refused():
+            if predicate in problems:
+                raise SkipstoneError(f"The feature {text} cannot be kept: {problems[predicate]}.")
+            yield Feature(joined.bound(predicate), text)
 
 
 @contextmanager

@@ -35,11 +35,14 @@ from pyspark.sql import functions as F
 from skipstone.catalog.tracked import Tracked, TrackedSet
 from skipstone.layout.pack import pack
 from skipstone.predicate.expr import Column, Expr, Or, Value
+from skipstone.predicate.partner import partners_in
 from skipstone.predicate.types import Kind
-from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Words
+from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics
+from skipstone.pruning.masks import Flags
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partners import joined_bits
 from skipstone.spark.engine.row_hash import HASH, RowHash, hash_sums, hashed_row, leaves, total_hash
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
@@ -102,12 +105,16 @@ def measure(
 
 def _whole_job(table: OpenTable, chosen: Counts, tracked: TrackedSet) -> _Job:
     """The job by which all that is tracked is found, but for features that are the OR of others."""
-    computes = bool(tracked.features) or any(
-        not isinstance(item.expr, Column) for item in tracked.expressions
-    )
+    features = _own(tracked.features)
+    computes = bool(features) or any(not isinstance(item.expr, Column) for item in tracked.expressions)
     session = _session_with(table.engine.spark, PER_FILE | (_GUARDED if computes else {}))
-    conditions = [tracked.features[index].text for index in _evaluated(tracked.features)]
+    conditions = [features[index].text for index in _evaluated(features)]
     return _job(session, table, chosen, tracked.expressions, conditions)
+
+
+def _own(features: Sequence[Feature]) -> list[Feature]:
+    """The features that a row satisfies by its own columns, not by what other tables hold for it."""
+    return [each for each in features if not partners_in(each.predicate)]
 
 
 def _evaluated(features: Sequence[Feature]) -> list[int]:
@@ -116,7 +123,8 @@ def _evaluated(features: Sequence[Feature]) -> list[int]:
 
 
 def _measured(job: _Job, tracked: TrackedSet, values: Mapping[Expr, Sequence[Value]]) -> Measured:
-    expressions, features = tracked.expressions, tracked.features
+    expressions, features = tracked.expressions, _own(tracked.features)
+    through = [each for each in tracked.features if partners_in(each.predicate)]
     # Code for a limit is never found among what was compiled before, and not worth compiling for few rows.
     sampling = replace(job, session=copied_session(job.session, WIDE))
     dictionaries = find_dictionaries(
@@ -138,9 +146,12 @@ def _measured(job: _Job, tracked: TrackedSet, values: Mapping[Expr, Sequence[Val
         item.expr: _statistics(item, index, rows, numbers, dictionaries.get(index))
         for index, item in enumerate(expressions)
     }
-    unions, known = _unions(numbers, _evaluated(features), _united(features), len(job.chosen))
+    bits = _bits(numbers, _evaluated(features), _united(features), len(job.chosen))
+    joined, more, sure = joined_bits(job.table, job.chosen, through)
+    unions = pack(np.hstack((bits, more)))
+    known = pack(np.hstack((np.ones_like(bits), sure)))
     return Measured(
-        BlockSet(rows, statistics, tuple(features), unions, known),
+        BlockSet(rows, statistics, (*features, *joined), unions, known),
         _rows_of(numbers) if job.hashed else None,
         tuple(numbers[_OTHER].to_pylist()) if job.other is not None else (),
     )
@@ -321,9 +332,9 @@ def _united(features: Sequence[Feature]) -> dict[int, list[int]]:
     }
 
 
-def _unions(
+def _bits(
     numbers: dict[str, pa.Array], evaluated: Sequence[int], united: Mapping[int, Sequence[int]], blocks: int
-) -> tuple[Words, Words]:
+) -> Flags:
     features = len(evaluated) + len(united)
     bits = np.zeros((blocks, features), np.bool_)
     for bit, index in enumerate(evaluated):
@@ -331,7 +342,7 @@ def _unions(
         bits[:, index] = (word >> (bit % _FEATURES_A_WORD)) & 1
     for index, parts in united.items():
         bits[:, index] = bits[:, parts].any(axis=1)
-    return pack(bits), pack(np.ones_like(bits))
+    return bits
 
 
 def _statistics(

@@ -2,6 +2,7 @@ package skipstone;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Set;
@@ -18,6 +19,9 @@ public final class CatalogEntries {
 
     /** Further copies of the table's rows; null if there are none. */
     ReplicaEntries replicas;
+
+    /** The roots of the tables that features are about through joins. */
+    volatile Set partners = Collections.emptySet();
 
     /** Lower-case names that occur as name=value in the paths. */
     final Set partitions = new HashSet();

@@ -49,6 +49,9 @@ public final class DecidedScan {
 
     CatalogEntries table;
 
+    /** What joins ask of the scan, as JSON; null for nothing. */
+    String partners;
+
     /** Whether files of replicas may be read in place of the base files. */
     boolean anyCopy;
 

@@ -94,6 +94,11 @@ final class ParquetScans implements ScanAdapter {
         return false;
     }
 
+    /** Files that somebody may overwrite at any moment. */
+    public String state(HadoopFsRelation relation) {
+        return null;
+    }
+
     public boolean isWriting() {
         return false;
     }

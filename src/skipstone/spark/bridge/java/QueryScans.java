@@ -133,14 +133,14 @@ public final class QueryScans {
         return CatalystJson.text(out);
     }
 
-    private static void scans(QueryExecution execution, Map out) {
+    private static void scans(QueryExecution execution, Map out) throws Exception {
         String other = QueryText.command(execution.analyzed());
         if (other != null) {
             out.put("other", other);
             return;
         }
         List scans = new ArrayList();
-        walk(execution.optimizedPlan(), scans);
+        walkAll(execution.optimizedPlan(), scans);
         out.put("scans", scans);
     }
 
@@ -198,13 +198,34 @@ public final class QueryScans {
         return plan;
     }
 
-    private static void walk(LogicalPlan plan, List out) {
+    /** The scans of a plan, with what its joins ask of each. */
+    private static void walkAll(LogicalPlan plan, List out) throws Exception {
+        walk(plan, out, PartnerFinder.find(plan, new Joined()));
+    }
+
+    /** Tables of interest by their marks, others by their paths. */
+    static final class Joined implements PartnerSource {
+        public Map table(LogicalPlan leaf) {
+            Map known = source(leaf);
+            Object paths = known == null ? null : known.get("paths");
+            if (known == null || paths != null && ((List) paths).size() != 1) {
+                return null;
+            }
+            Map out = new LinkedHashMap();
+            out.put("table", paths == null ? known.get("table") : ((List) paths).get(0));
+            return out;
+        }
+    }
+
+    private static void walk(LogicalPlan plan, List out, Map partners) throws Exception {
         scala.Tuple3 operation = (scala.Tuple3) PhysicalOperation$.MODULE$.unapply(plan).get();
         LogicalPlan leaf = (LogicalPlan) operation._3();
         if (leaf.children().isEmpty()) {
             Map scan = source(leaf);
             if (scan != null) {
                 describe(scan, leaf, (Seq) operation._1(), (Seq) operation._2());
+                Object asked = partners.get(leaf);
+                scan.put("partners", asked == null ? new ArrayList() : asked);
                 out.add(scan);
             }
             subqueries((Seq) operation._1(), out);
@@ -214,17 +235,17 @@ public final class QueryScans {
         subqueries(plan.expressions(), out);
         Iterator children = plan.children().iterator();
         while (children.hasNext()) {
-            walk((LogicalPlan) children.next(), out);
+            walk((LogicalPlan) children.next(), out, partners);
         }
     }
 
-    private static void subqueries(scala.collection.Seq expressions, List out) {
+    private static void subqueries(scala.collection.Seq expressions, List out) throws Exception {
         Iterator each = expressions.iterator();
         while (each.hasNext()) {
             Expression expression = (Expression) each.next();
             if (expression instanceof PlanExpression
                     && ((PlanExpression) expression).plan() instanceof LogicalPlan) {
-                walk((LogicalPlan) ((PlanExpression) expression).plan(), out);
+                walkAll((LogicalPlan) ((PlanExpression) expression).plan(), out);
             }
             subqueries(expression.children(), out);
         }

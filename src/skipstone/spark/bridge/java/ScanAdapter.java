@@ -47,6 +47,12 @@ public interface ScanAdapter {
     /** Whether the files that a relation lists cannot get other rows. */
     boolean isFixed();
 
+    /**
+     * What identifies the rows of the version of a table that a relation reads, all of them; null
+     * if that is not known.
+     */
+    String state(HadoopFsRelation relation);
+
     /** Whether this thread is in a transaction, which keeps account of what it reads. */
     boolean isWriting();
 }

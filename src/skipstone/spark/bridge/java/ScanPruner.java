@@ -2,6 +2,7 @@ package skipstone;
 
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -10,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.function.Function;
 
@@ -55,8 +57,10 @@ final class ScanPruner {
      * The scan with the files that may match.
      *
      * @param anyCopy whether files of replicas may be read in place of the base files
+     * @param partners what joins ask of the scan, as JSON; null for nothing
      */
-    LogicalRelation prune(LogicalRelation scan, Expression condition, boolean anyCopy) {
+    LogicalRelation prune(
+            LogicalRelation scan, Expression condition, boolean anyCopy, String partners) {
         if (scan.isStreaming() || !(scan.relation() instanceof HadoopFsRelation)) {
             return scan;
         }
@@ -75,6 +79,7 @@ final class ScanPruner {
                     CatalogEntries table = root.length() == 0 ? null : tables.lookup(root);
                     record.table = table;
                     record.anyCopy = anyCopy && !FilePaths.inOutput(scan);
+                    record.partners = partners;
                     return table == null ? scan : ask(adapter, scan, condition, record);
                 }
             }
@@ -100,7 +105,7 @@ final class ScanPruner {
         CopyState copies = record.anyCopy ? adapter.copies(relation, table) : null;
         if (condition == null) {
             // A scan without a filter reads everything: the base, unless some of it is not there.
-            if (copies == null || copies.baseMissing.isEmpty()) {
+            if (record.partners == null && (copies == null || copies.baseMissing.isEmpty())) {
                 return scan;
             }
             condition = Literal$.MODULE$.TrueLiteral();
@@ -113,7 +118,12 @@ final class ScanPruner {
         ScanQuestion.split(condition, conjuncts);
         record.question =
                 ScanQuestion.json(
-                        table, relation, conjuncts, adapter.schema(relation, table), copies);
+                        table,
+                        relation,
+                        conjuncts,
+                        adapter.schema(relation, table),
+                        copies,
+                        record.partners);
         Object answer = decider.apply(record.question);
         if (!(answer instanceof byte[])) {
             throw new IllegalStateException(String.valueOf(answer));
@@ -123,11 +133,26 @@ final class ScanPruner {
         return index == relation.location() ? scan : Relations.reading(scan, index);
     }
 
+    /** By scan of a plan, what its joins ask of it, as JSON. */
+    IdentityHashMap partners(LogicalPlan plan) {
+        return PartnersOfScans.of(plan, tables, adapters);
+    }
+
     private void remember(DecidedScan record) {
-        Object list = report.get();
-        if (list != null) {
-            ((List) list).add(record);
+        List scans = (List) report.get();
+        if (scans == null) {
+            return;
         }
+        // Spark runs the rule until a plan stays as it is; what was decided last counts.
+        for (int i = 0; i < scans.size(); i++) {
+            DecidedScan before = (DecidedScan) scans.get(i);
+            if (before.relation != null && before.relation == record.relation) {
+                record.joins.addAll(before.joins);
+                scans.set(i, record);
+                return;
+            }
+        }
+        scans.add(record);
     }
 
     /** Adds what was decided about a join to the report on a scan, if there is one to make. */
@@ -138,7 +163,7 @@ final class ScanPruner {
         }
         if (reported(scans, scan) == null) {
             // A scan without a filter of its own; what it reads at planning is everything.
-            prune(scan, Literal$.MODULE$.TrueLiteral(), false);
+            prune(scan, Literal$.MODULE$.TrueLiteral(), false, null);
         }
         DecidedScan record = reported(scans, scan);
         // Spark runs the rule until a plan stays as it is.

@@ -27,6 +27,20 @@ public final class ScanQuestion {
             String schema,
             CopyState copies)
             throws Exception {
+        return json(table, relation, conjuncts, schema, copies, null);
+    }
+
+    /**
+     * @param partners what joins ask of the scan, as JSON; null for nothing
+     */
+    static String json(
+            CatalogEntries table,
+            HadoopFsRelation relation,
+            List conjuncts,
+            String schema,
+            CopyState copies,
+            String partners)
+            throws Exception {
         ReaderSettings.check(relation);
         StringBuilder usable = new StringBuilder("[");
         StringBuilder unusable = new StringBuilder("[");
@@ -63,6 +77,8 @@ public final class ScanQuestion {
                 + JsonText.quote(schema)
                 + ",\"copies\":"
                 + (copies == null ? "null" : copies.json())
+                + ",\"partners\":"
+                + (partners == null ? "[]" : partners)
                 + "}";
     }
 

@@ -16,6 +16,8 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 import scala.runtime.AbstractFunction1;
 
+import java.util.IdentityHashMap;
+
 /**
  * The optimizer rule: finds the filtered scans of a plan and its subqueries, and has them pruned.
  */
@@ -50,15 +52,27 @@ public final class SkipRule extends Rule {
         /** Whether files of replicas may be read in place of the base files. */
         private final boolean anyCopy;
 
+        /** By scan, what joins of the plan ask of it. */
+        private final IdentityHashMap partners;
+
         Pass(SkipRule rule, boolean anyCopy) {
             this.pruner = rule.pruner;
             this.joins = rule.joins;
             this.anyCopy = anyCopy;
+            this.partners = new IdentityHashMap();
+        }
+
+        private Pass(Pass around, IdentityHashMap partners) {
+            this.pruner = around.pruner;
+            this.joins = around.joins;
+            this.anyCopy = around.anyCopy;
+            this.partners = partners;
         }
 
         /** Skips at planning first, so that joins see what is left. */
         LogicalPlan withJoins(LogicalPlan plan) {
-            return new JoinRule(joins, pruner).rewrite(rewrite(plan));
+            Pass inside = new Pass(this, pruner.partners(plan));
+            return new JoinRule(joins, pruner).rewrite(inside.rewrite(plan));
         }
 
         /**
@@ -80,17 +94,22 @@ public final class SkipRule extends Rule {
                     && joins.records.made(((DynamicPruningSubquery) subquery).exprId().id());
         }
 
+        private String asked(LogicalPlan scan) {
+            return (String) partners.get(scan);
+        }
+
         private LogicalPlan rewriteScans(LogicalPlan plan) {
             if (plan instanceof Filter) {
                 Filter filter = (Filter) plan;
                 if (filter.child() instanceof LogicalRelation) {
                     LogicalRelation scan = (LogicalRelation) filter.child();
-                    LogicalRelation pruned = pruner.prune(scan, filter.condition(), anyCopy);
+                    LogicalRelation pruned =
+                            pruner.prune(scan, filter.condition(), anyCopy, asked(scan));
                     return pruned == scan ? plan : new Filter(filter.condition(), pruned);
                 }
             }
-            if (plan instanceof LogicalRelation && anyCopy) {
-                return pruner.prune((LogicalRelation) plan, null, true);
+            if (plan instanceof LogicalRelation && (anyCopy || asked(plan) != null)) {
+                return pruner.prune((LogicalRelation) plan, null, anyCopy, asked(plan));
             }
             Object mapped = plan.mapChildren(new Down(this));
             return (LogicalPlan) mapped;

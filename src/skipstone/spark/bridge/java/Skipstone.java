@@ -81,6 +81,11 @@ public final class Skipstone {
         tables.register(root, version, paths, sizes, times, replicas);
     }
 
+    /** Which tables the features of a registered one are about through joins, by their roots. */
+    public void joined(String root, byte[] partners, int count) {
+        tables.joined(root, CatalogEntries.texts(partners, count));
+    }
+
     /** The registered table at or above a root path, or null. */
     public CatalogEntries lookup(String root) {
         return tables.lookup(root);

@@ -148,6 +148,14 @@ public final class SkipstoneDelta implements ScanAdapter {
         return true;
     }
 
+    public String state(HadoopFsRelation relation) {
+        FileIndex location = relation.location();
+        return location instanceof PreparedDeltaFileIndex
+                ? DeltaState.of(
+                        ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot())
+                : null;
+    }
+
     public boolean isWriting() {
         return OptimisticTransaction.getActive().isDefined();
     }

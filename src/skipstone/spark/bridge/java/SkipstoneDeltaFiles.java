@@ -70,6 +70,11 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
         return vector == null ? "" : vector.uniqueId() + ":" + vector.cardinality();
     }
 
+    /** What identifies the rows of this version of the table. */
+    public String state() {
+        return DeltaState.of(files, snapshot.metadata().schemaString());
+    }
+
     public String schema() {
         Metadata metadata = snapshot.metadata();
         return TableSchema.markedJson(

@@ -1,5 +1,7 @@
 package skipstone;
 
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
@@ -44,6 +46,14 @@ public final class TableRegistry {
         table.version = version;
         table.replicas = replicas;
         tables.put(root, table);
+    }
+
+    /** Which tables the features of a registered one are about through joins, by their roots. */
+    void joined(String root, String[] partners) {
+        CatalogEntries table = (CatalogEntries) tables.get(root);
+        if (table != null) {
+            table.partners = new HashSet(Arrays.asList(partners));
+        }
     }
 
     /**
