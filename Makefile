@@ -49,7 +49,7 @@ demo: $(READY) $(PAGE)  ## Generate data, index it, run queries with skipping on
 
 test: $(READY) $(PAGE)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
-	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) test-cluster test-page test-browser)
+	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) -j2 test-cluster test-page test-browser)
 
 test-cluster: $(READY)  ## Run the tests on a cluster of processes: a master and two workers, one of which is killed
 	$(BIN)/python -m pytest $(ARGS) tests/cluster

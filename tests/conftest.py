@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 from tests.light_plans import LIGHT_PLANS, USUAL_PLANS, settings_of
+from tests.local_files import without_processes
 from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
 
@@ -28,6 +29,13 @@ settings.register_profile("skipstone", deadline=None, suppress_health_check=[Hea
 settings.load_profile("skipstone")
 
 LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# The bytecode of all classes, ours among them, is verified in the JVM that most tests share; in each of the
+# others that would take three seconds more.
+VERIFIED, NOT_VERIFIED = (
+    f"-XX:+UnlockDiagnosticVMOptions -XX:{how}BytecodeVerificationRemote" for how in "+-"
+)
+# What Spark makes for a query is garbage soon, unless it is collected too early, and its classes are many.
+ROOMY_JAVA = "-Xmn700m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=1g"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
 ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
 
@@ -60,9 +68,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.local.dir": str(home / "local"),
             # Many small plans and little data: compiling them lightly costs less than it saves.
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC "
-            f"{LIGHT_JAVA} -XX:ReservedCodeCacheSize=1g",
+            f"{LIGHT_JAVA} {ROOMY_JAVA} {VERIFIED}",
         },
     )
+    without_processes(running)
     yield running
     running.stop()
 
@@ -101,7 +110,7 @@ def _same_conf_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
 def _light_java() -> Iterator[None]:
     """Processes that tests start run a few small queries each: compiling them lightly is enough there too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_SUBMIT_OPTS", LIGHT_JAVA)
+        patch.setenv("SPARK_SUBMIT_OPTS", f"{LIGHT_JAVA} {NOT_VERIFIED}")
         patch.setenv("SPARK_LAUNCHER_OPTS", LIGHT_JAVA)
         yield
 

@@ -39,11 +39,18 @@ def write_with_deletion_vectors(spark: SparkSession, path: Path) -> None:
     spark.sql(f"DELETE FROM delta.`{path}` WHERE id % 10 = 0")
 
 
-@pytest.mark.usefixtures("usual_plans")
+# With generated code, and plans that adapt, one layout of each kind of assignment is written: a curve, a map
+# of vectors and a tree.
 @pytest.mark.parametrize("layout", [*LAYOUTS, "auto"])
 def test_every_layout_keeps_the_rows_that_are_not_deleted_and_skips(
-    spark: SparkSession, copied: Callable[..., Path], log: Workload, layout: str
+    request: pytest.FixtureRequest,
+    spark: SparkSession,
+    copied: Callable[..., Path],
+    log: Workload,
+    layout: str,
 ) -> None:
+    if layout in ("zorder", "sop", "auto"):
+        request.getfixturevalue("usual_plans")
     path = copied("shipments-deleted", lambda path: write_with_deletion_vectors(spark, path))
     table = skipstone.table(spark, f"shipments={path}")
     before = hash_of(table.frame())

@@ -85,20 +85,24 @@ def records(table: skipstone.Table) -> set[Path]:
     return set((Path(table.source) / "_skipstone" / "replicas").glob("*.json"))
 
 
-@pytest.mark.parametrize("step", STEPS)
 def test_a_refresh_that_is_killed_leaves_no_copy_that_counts(
-    spark: SparkSession, table: skipstone.Table, step: str
+    spark: SparkSession, table: skipstone.Table
 ) -> None:
-    before, counting = folders(table), records(table)
-    with pytest.MonkeyPatch.context() as patch:
-        fails_at(patch, step)
-        patch.setattr(Rewriting, "_abandon", lambda _: None)
-        with pytest.raises((PowerCutError, SkipstoneError)):
-            table.refresh()
-    assert records(table) == counting
+    """At every step in turn, so that what was left before is there, too young to be swept, at the next."""
+    counting, left = records(table), set[Path]()
+    for step in STEPS:
+        before = folders(table)
+        with pytest.MonkeyPatch.context() as patch:
+            fails_at(patch, step)
+            patch.setattr(Rewriting, "_abandon", lambda _: None)
+            with pytest.raises((PowerCutError, SkipstoneError)):
+                table.refresh()
+        assert records(table) == counting, step
+        assert before <= folders(table), step
+        assert len(folders(table) - before) == (0 if step == "writing" else 1), step
+        left |= folders(table) - before
+        assert_same(spark, low(table))
     assert_copied(table, low(table))
-    left = folders(table) - before
-    assert len(left) == (0 if step == "writing" else 1)
     report = table.refresh()
     assert (report.partitions_made, report.rows) == (1, 100)
     assert left <= folders(table), "another session may be writing it"
@@ -111,30 +115,31 @@ def test_a_refresh_that_is_killed_leaves_no_copy_that_counts(
     assert_copied(table, low(table))
 
 
-@pytest.mark.parametrize("step", ["measuring", "rows differ", "publishing", ".json"])
-def test_a_refresh_that_fails_tidies_up(spark: SparkSession, table: skipstone.Table, step: str) -> None:
+def test_a_refresh_that_fails_tidies_up(spark: SparkSession, table: skipstone.Table) -> None:
     before = {path for folder in folders(table) for path in folder.rglob("part-*.parquet")}
-    with pytest.MonkeyPatch.context() as patch:
-        fails_at(patch, step)
-        with pytest.raises((PowerCutError, SkipstoneError)):
-            table.refresh()
-    assert {path for folder in folders(table) for path in folder.rglob("part-*.parquet")} == before
+    for step in ("measuring", "rows differ", "publishing", ".json"):
+        with pytest.MonkeyPatch.context() as patch:
+            fails_at(patch, step)
+            with pytest.raises((PowerCutError, SkipstoneError)):
+                table.refresh()
+        found = {path for folder in folders(table) for path in folder.rglob("part-*.parquet")}
+        assert found == before, step
     assert_copied(table, low(table))
 
 
-@pytest.mark.parametrize("step", ["measuring", ".json"])
-def test_a_first_replica_that_is_killed_is_none(spark: SparkSession, tmp_path: Path, step: str) -> None:
+def test_a_first_replica_that_is_killed_is_none(spark: SparkSession, tmp_path: Path) -> None:
     write_rows(spark, tmp_path / "t", rows=200)
     table = skipstone.table(spark, str(tmp_path / "t"))
-    with pytest.MonkeyPatch.context() as patch:
-        fails_at(patch, step)
-        patch.setattr(Rewriting, "_abandon", lambda _: None)
-        with pytest.raises(PowerCutError):
-            replicate(table)
-    assert table.replicas().replicas == ()
-    assert_same(spark, low(table))
-    with pytest.raises(SkipstoneError, match="has no replicas"):
-        table.refresh()
+    for step in ("measuring", ".json"):
+        with pytest.MonkeyPatch.context() as patch:
+            fails_at(patch, step)
+            patch.setattr(Rewriting, "_abandon", lambda _: None)
+            with pytest.raises(PowerCutError):
+                replicate(table)
+        assert table.replicas().replicas == (), step
+        assert_same(spark, low(table))
+        with pytest.raises(SkipstoneError, match="has no replicas"):
+            table.refresh()
 
 
 def test_a_table_that_changes_while_it_is_copied_is_not_copied_wrong(

@@ -8,6 +8,7 @@ import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor;
 import org.apache.spark.sql.delta.actions.Metadata;
+import org.apache.spark.sql.delta.implicits.package$;
 
 import scala.Option;
 import scala.Product;
@@ -37,7 +38,17 @@ public final class SkipstoneDeltaFiles extends SkipstoneFiles {
 
     public static SkipstoneDeltaFiles newest(DeltaLog log) {
         Snapshot snapshot = log.update(false, Option.empty(), Option.empty());
-        return new SkipstoneDeltaFiles(snapshot, (AddFile[]) snapshot.allFiles().collect());
+        return new SkipstoneDeltaFiles(snapshot, filesOf(snapshot));
+    }
+
+    /**
+     * All files of a snapshot. Delta's own {@code allFiles} has Spark analyse the types of all
+     * actions of its log; here it does so for files only, which takes two thirds of the time.
+     */
+    private static AddFile[] filesOf(Snapshot snapshot) {
+        Dataset state = (Dataset) snapshot.stateDF();
+        Dataset added = state.where("add IS NOT NULL").select("add.*", new String[0]);
+        return (AddFile[]) added.as(package$.MODULE$.addFileEncoder()).collect();
     }
 
     /** The files of replicas, all of them, as files of this version of the table. */
