@@ -18,11 +18,10 @@ from skipstone.catalog.replicas import HorizontalPartition
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.catalog.tracked import TrackedSet
 from skipstone.errors import TableChangedError
-from skipstone.layout.assignment import blocks_of
 from skipstone.layout.stored_layout import design_of
 from skipstone.progress import Progress
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import coarsened, with_block
+from skipstone.spark.engine.assign import Placing
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import still_tracked, tracked_columns
 from skipstone.spark.engine.rewrite import Plan, Rewriting
@@ -62,9 +61,8 @@ def divided(snapshot: Snapshot, indices: Counts, most_bytes: float) -> list[Coun
 
 def whole_partition(plan: Plan, rows: float, block_rows: int) -> Plan:
     """The plan for rows that are fewer than the layout was fitted to: neighbouring blocks share a file."""
-    wanted = max(1, min(plan.blocks, round(rows / block_rows)))
-    assign, blocks = plan.assign, plan.blocks
-    return replace(plan, assign=lambda frame: coarsened(assign(frame), blocks, wanted), blocks=wanted)
+    wanted = max(1, min(plan.placing.blocks, round(rows / block_rows)))
+    return replace(plan, placing=replace(plan.placing, blocks=wanted))
 
 
 def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
@@ -76,8 +74,7 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     )
     return Plan(
         chosen=table.file_indices,
-        assign=lambda frame: with_block(frame, group.assignment, names),
-        blocks=blocks_of(group.assignment),
+        placing=Placing.of(group.assignment, names),
         sort=tuple(each.sql for each in stored.sort),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema)).with_more(earlier),
         values={},

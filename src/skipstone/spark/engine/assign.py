@@ -4,6 +4,9 @@ One parsed SQL text costs the driver far less than thousands of calls, so most o
 (:mod:`~skipstone.layout.assignment_sql`). Large trees are cut into groups, found first and searched second:
 each piece of generated code then stays small enough to be compiled. SOP's blocking map is a broadcast join,
 and so are the clusters of a grid.
+
+Where a block is one expression, rows are dealt out by this expression itself. They need no further column,
+and code can be generated for whole stages: Spark evaluates what rows are dealt out by outside of them.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from skipstone.layout.assignment import (
     Split,
     Tree,
     VectorMap,
+    blocks_of,
 )
 from skipstone.layout.assignment_sql import CLUSTER, block_sql, bucket_sql, leaves, partition_sql, tree_sql
 from skipstone.predicate.expr import Expr, Literal
@@ -36,7 +40,7 @@ from skipstone.predicate.types import LONG
 from skipstone.spark.engine.row_hash import hashed_row
 from skipstone.spark.engine.session_copy import in_session, lenient
 
-__all__ = ["BLOCK", "arranged", "coarsened", "with_block"]
+__all__ = ["BLOCK", "Placing", "arranged", "coarsened", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -46,6 +50,37 @@ _WORD = "__skipstone_word"
 _KEY = "__skipstone_key"
 _FIRST = "__skipstone_first"
 _WAYS = "__skipstone_ways"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placing:
+    """Which block rows go to: that of an assignment, or one of fewer, each of some neighbouring ones."""
+
+    assignment: Assignment
+    names: LogicalNames
+    blocks: int
+
+    @classmethod
+    def of(cls, assignment: Assignment, names: LogicalNames) -> Placing:
+        """All blocks of the assignment."""
+        return cls(assignment, names, blocks_of(assignment))
+
+    @property
+    def expression(self) -> str | None:
+        """The number of a row's block in SQL; None if it takes more than an expression."""
+        assignment, blocks = self.assignment, blocks_of(self.assignment)
+        if isinstance(assignment, Tree) or (isinstance(assignment, Grid) and assignment.clusters is None):
+            block = block_sql(assignment, self.names)
+            return block if self.blocks == blocks else _coarse(block, blocks, self.blocks)
+        return None
+
+    def arranged(self, frame: DataFrame, sort: Sequence[str]) -> DataFrame:
+        """One partition per block, sorted by these expressions."""
+        block = self.expression
+        if block is not None:
+            return _dealt(frame, self.blocks, F.expr(block), sort)
+        numbered = with_block(frame, self.assignment, self.names)
+        return arranged(coarsened(numbered, blocks_of(self.assignment), self.blocks), self.blocks, sort)
 
 
 def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:
@@ -60,15 +95,23 @@ def coarsened(frame: DataFrame, blocks: int, wanted: int) -> DataFrame:
     """The frame in so many blocks only: each is some neighbouring ones of those that it has."""
     if wanted >= blocks:
         return frame
-    return frame.withColumn(BLOCK, F.expr(f"CAST(CAST({BLOCK} AS BIGINT) * {wanted} div {blocks} AS INT)"))
+    return frame.withColumn(BLOCK, F.expr(_coarse(BLOCK, blocks, wanted)))
+
+
+def _coarse(block: str, blocks: int, wanted: int) -> str:
+    return f"CAST(CAST({block} AS BIGINT) * {wanted} div {blocks} AS INT)"
 
 
 def arranged(frame: DataFrame, blocks: int, sort: Sequence[str]) -> DataFrame:
     """One partition per block of a frame that has them, sorted by these expressions, and no :data:`BLOCK`."""
-    placed = lenient(frame).repartitionById(blocks, BLOCK)
+    return _dealt(frame, blocks, F.col(BLOCK), sort).drop(BLOCK)
+
+
+def _dealt(frame: DataFrame, blocks: int, block: SparkColumn, sort: Sequence[str]) -> DataFrame:
+    placed = lenient(frame).repartitionById(blocks, block)
     if sort:
         placed = placed.sortWithinPartitions(*map(F.expr, sort))
-    return in_session(frame.sparkSession, placed.drop(BLOCK))
+    return in_session(frame.sparkSession, placed)
 
 
 def _with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:

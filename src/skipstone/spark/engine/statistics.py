@@ -40,7 +40,15 @@ from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, Word
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.row_hash import HASH, RowHash, hash_sums, hashed_row, leaves, total_hash
+from skipstone.spark.engine.row_hash import (
+    HASH,
+    MOST_HASHED,
+    RowHash,
+    hash_sums,
+    hashed_row,
+    leaves,
+    total_hash,
+)
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
 
@@ -95,7 +103,7 @@ def measure(
     """
     job = _whole_job(table, table.file_indices, tracked)
     schema = table.no_rows().schema
-    if leaves(schema) <= _COLUMNS_AT_ONCE:
+    if leaves(schema) <= MOST_HASHED:
         job = replace(job, computed={**job.computed, HASH: hashed_row(schema)}, hashed=True)
     return _measured(replace(job, other=other), tracked, values)
 
