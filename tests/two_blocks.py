@@ -9,11 +9,11 @@ from tests.opened import opened
 
 import skipstone
 from skipstone.catalog.tracked import TrackedSet
-from skipstone.layout.assignment import Node, Split, Tree, blocks_of
+from skipstone.layout.assignment import Node, Split, Tree
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.predicate.expr import Column, Comparison, Literal
 from skipstone.predicate.types import LONG
-from skipstone.spark.engine.assign import with_block
+from skipstone.spark.engine.assign import Placing
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_features
 from skipstone.spark.engine.rewrite import Plan, Rewriting, Rewritten
@@ -34,8 +34,7 @@ def plan_of(
     assignment = design_of_cuts(cuts).group.assignment
     return Plan(
         chosen=table.file_indices,
-        assign=lambda frame: with_block(frame, assignment, table.snapshot.logical_names),
-        blocks=blocks_of(assignment),
+        placing=Placing.of(table, assignment),
         sort=(),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema), tracked_features(table, features)),
         values={},

@@ -1,11 +1,12 @@
 """Runs the benchmark of adaptation: rows scanned against a qd-tree's, and the bytes that are rewritten.
 
-``simulate`` needs no Spark, ``files`` adapts real tables of TPC-H's lineitem. Measured pieces are kept.
+``simulate`` needs no Spark, ``files`` adapts real tables of TPC-H's lineitem; the name of a workload is a
+step too. Measured pieces are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,26 +54,30 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Run the steps, and write the figures of what they are about."""
-    unknown = [step for step in options.only if step not in STEPS]
+    known = (*STEPS, *KINDS)
+    unknown = [step for step in options.only if step not in known]
     if unknown:
-        raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(STEPS)}.")
+        raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(known)}.")
     home = data_directory(options.data) / f"hyper-sf{options.sf:g}"
     pieces = Pieces(home / f"adapt-pieces-{options.blocks}", options.again)
     steps = options.only or STEPS
     if "simulate" in steps:
         for kind in WORKLOADS:
             pieces.measure(f"simulated-{kind}", partial(measure, kind, options.blocks))
-    if "files" in steps:
-        _files(options, home, pieces, progress)
+    kinds = [kind for kind in KINDS if "files" in steps or kind in steps]
+    if kinds:
+        _files(options, home, pieces, kinds, progress)
     measured = pieces.asked_for() if options.only else pieces.all()
     return write(options.name(), _figures(measured, options.command()), measured, output)
 
 
-def _files(options: Options, home: Path, pieces: Pieces, progress: Progress | None) -> None:
+def _files(
+    options: Options, home: Path, pieces: Pieces, kinds: Sequence[str], progress: Progress | None
+) -> None:
     spark = skipstone.session(app_name="skipstone-bench")
     tables = Tables(spark, home, lineitem_file(options.sf, home), options.blocks)
     pieces.measure("base", lambda: hyper_base(tables))
-    for kind in KINDS:
+    for kind in kinds:
         pieces.measure(f"qdtree-{kind}", partial(laid_out_anew, tables, kind, progress))
         pieces.measure(f"adapted-{kind}", partial(adapted, tables, kind, progress))
 

@@ -25,7 +25,7 @@ from skipstone.actions.replay import rows_read
 from skipstone.api import Table
 from skipstone.layout.sample import Sample
 from skipstone.progress import Progress
-from skipstone.spark import SparkSession
+from skipstone.spark import DataFrame, SparkSession
 from skipstone.workload.queries import Query, Workload
 
 __all__ = ["GENERATED", "REPLICAS", "Tables"]
@@ -56,10 +56,19 @@ class Tables:
         self.plain(name, "delta")
         return self.laid_out(name, REPLICAS.get(name, name), 3 if name in REPLICAS else 1)
 
-    def plain(self, name: str, form: str) -> None:
-        """Write the generated rows as they are."""
+    def plain(self, name: str, form: str, part: int = 1) -> None:
+        """Write the generated rows as they are, or one of so many parts of them."""
         target = self._fresh(name)
-        self.spark.read.parquet(str(self.source)).write.format(form).save(str(target))
+        self._rows(part).write.format(form).save(str(target))
+
+    def dealt(self, name: str, part: int = 1) -> None:
+        """Write the rows, dealt out at random to as many Parquet files as there are blocks."""
+        target = self._fresh(name)
+        self._rows(part).repartition(max(1, self.blocks // part)).write.parquet(str(target))
+
+    def _rows(self, part: int) -> DataFrame:
+        rows = self.spark.read.parquet(str(self.source))
+        return rows if part == 1 else rows.where(f"pmod(xxhash64(l_orderkey), {part}) = 0")
 
     def laid_out(self, name: str, tree: str, copies: int) -> Piece:
         """Lay a plain table out by a kind of tree, or by as many as there are to be copies."""

@@ -2,8 +2,8 @@
 
 ``simulate`` needs no Spark: trees are fitted on a sample of 300,000 rows and judged on 1.5 million. ``files``
 lays real tables out and asks the ranges of them; the name of one of these tables is a step too. ``costs``
-takes the time of laying out beside that of plain writes. Every measured piece is kept, so a run continues
-where the last one ended.
+takes the time of laying out beside that of plain writes, ``one copy`` and ``three copies`` a part of that.
+Every measured piece is kept, so a run continues where the last one ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import skipstone
 from benchmarks.figures import RESULTS, Figure, write
-from benchmarks.hyper.costs import measure_costs
+from benchmarks.hyper.costs import COPIES, measure_costs
 from benchmarks.hyper.files import GENERATED, REPLICAS, Tables
 from benchmarks.hyper.lineitem import Range, lineitem_file, ranges_of, read_rows, sampled
 from benchmarks.hyper.plots import draw_all
@@ -71,11 +71,10 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Run the steps, and write the figures and plots of what they are about."""
-    unknown = [step for step in options.only if step not in (*STEPS, *_TABLES)]
+    steps = (*STEPS, *_TABLES, *COPIES)
+    unknown = [step for step in options.only if step not in steps]
     if unknown:
-        raise SkipstoneError(
-            f"The benchmark has no step {unknown[0]}; its steps are {', '.join((*STEPS, *_TABLES))}."
-        )
+        raise SkipstoneError(f"The benchmark has no step {unknown[0]}; its steps are {', '.join(steps)}.")
     home = data_directory(options.data) / f"hyper-sf{options.sf:g}"
     pieces = Pieces(home / f"pieces-{options.blocks}", options.again)
     bench = _Bench(options, home, pieces, progress)
@@ -119,7 +118,10 @@ class _Bench:
             case "simulate":
                 self.simulate()
             case "costs":
-                self.pieces.measure("costs", lambda: measure_costs(self.tables, self.progress))
+                for copies in COPIES:
+                    self.costs(copies)
+            case _ if name in COPIES:
+                self.costs(name)
             case "files":
                 for table in _TABLES:
                     self.files(table)
@@ -137,6 +139,9 @@ class _Bench:
         self.pieces.measure(
             "replicas", lambda: simulate_replicas(self.sample, self.rows, self.ranges, blocks)
         )
+
+    def costs(self, copies: str) -> None:
+        self.pieces.measure(f"costs-{copies}", lambda: measure_costs(self.tables, copies, self.progress))
 
     def files(self, name: str) -> None:
         self._say(f"making the table {name}", 0)

@@ -166,6 +166,24 @@ def test_an_adaptation_that_is_cancelled_leaves_the_table_as_it_was(
     assert answers(table, enabled=True) == answers(table, enabled=False)
 
 
+def test_trees_inside_horizontal_partitions_are_adapted_one_by_one(
+    shipments: Callable[..., skipstone.Table],
+) -> None:
+    table = shipments()
+    table.optimize(block_rows=300, layout="hyper", partition_by="pmod(id, 2)")
+    before, paths, scanned = hash_of(table.frame()), set(opened(table).files.paths), rows_scanned(table)
+    for _ in range(2):  # the second time there is one tree, and the partitions are found in it
+        report = table.adapt(WINDOW, model=EAGER)
+        now = opened(table)
+        assert hash_of(table.frame()) == before
+        assert rows_scanned(table) < scanned
+        parts = table.frame().selectExpr("pmod(id, 2) AS part", "_metadata.file_path AS path")
+        assert parts.groupBy("path").agg({"part": "min"}).count() == parts.distinct().count()
+    assert report.changes == ()
+    assert 0 < len(paths & set(now.files.paths)) < len(paths)
+    assert answers(table, enabled=True) == answers(table, enabled=False)
+
+
 def test_what_cannot_be_adapted_is_told_in_one_sentence(shipments: Callable[..., skipstone.Table]) -> None:
     with pytest.raises(SkipstoneError, match="is a directory of Parquet files, which cannot be replaced"):
         shipments("parquet").adapt(WINDOW)

@@ -24,6 +24,7 @@ from skipstone.layout.assignment import Node, Split, Tree
 from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.long_text_cuts import long_text_cuts
 from skipstone.layout.numbers import block_numbers
+from skipstone.layout.one_tree import one_tree
 from skipstone.layout.qdtree import cut_features
 from skipstone.layout.stored_layout import StoredLayout
 from skipstone.predicate.expr import Expr
@@ -83,8 +84,8 @@ def decide_adaptation(
 ) -> Decided:
     """The adaptation of a layout that is a tree, by the files that were prepared."""
     group = stored.design.group
-    tree = group.assignment
-    assert isinstance(tree, Tree)
+    tree = one_tree(group.assignment)
+    assert tree is not None
     sample, queries = prepared.view.sample, prepared.workload.queries
     prices = _prices(prepared, group, inputs)
     limits = AdaptLimits(
@@ -95,7 +96,7 @@ def decide_adaptation(
     )
     file_of = prepared.drawn.file_of
     counted = replace(prices, scan=prices.scan * terms.runs / terms.margin)
-    found = adapt_tree(LaidOut(tree, file_of), sample, queries, counted, limits)
+    found = adapt_tree(LaidOut(tree, file_of, sample.partition_by), sample, queries, counted, limits)
     none = [np.zeros(0, np.int64)]
     touched = np.concatenate([*none, *(change.units for change in found.changes)])
     inside = np.isin(file_of, touched)

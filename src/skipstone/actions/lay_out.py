@@ -17,15 +17,17 @@ from skipstone.errors import SkipstoneError, TableChangedError
 from skipstone.estimate.advice import features_of_rewrite
 from skipstone.estimate.cost import Observation
 from skipstone.estimate.prepared import Prepared
-from skipstone.layout.assignment import blocks_of
+from skipstone.layout.assignment import Assignment
 from skipstone.layout.contract import Design
 from skipstone.layout.layouts import options_for
+from skipstone.layout.needless_dictionaries import needless_dictionaries
+from skipstone.layout.numbers import block_numbers
 from skipstone.layout.stored_layout import group_record
 from skipstone.predicate.codec import to_json
 from skipstone.predicate.expr import type_of
 from skipstone.predicate.partner import partners_in
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import assigned
+from skipstone.spark.engine.assign import Placing
 from skipstone.spark.engine.copy_groups import GroupsPlan
 from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.open_table import OpenTable
@@ -122,8 +124,8 @@ def plan_of(table: OpenTable, work: RewriteWork, layout_id: str, created: str) -
     sorted_by = group.sort if prepared.view.block_rows > _PAGE_ROWS else ()
     return Plan(
         chosen=prepared.file_indices,
-        assign=lambda frame: assigned(table, frame, group.assignment),
-        blocks=blocks_of(group.assignment),
+        placing=Placing.of(table, group.assignment),
+        no_dictionaries=_no_dictionaries(prepared, group.assignment),
         sort=tuple(names.sql(expr) for expr in sorted_by),
         tracked=_to_track(table, prepared, work.design),
         # A file of a layout shows few of a column's values, so the new files are no sample of them.
@@ -131,6 +133,14 @@ def plan_of(table: OpenTable, work: RewriteWork, layout_id: str, created: str) -
         layout=layout_id,
         created=created,
     )
+
+
+def _no_dictionaries(prepared: Prepared, assignment: Assignment) -> tuple[str, ...]:
+    view, atoms = prepared.view, prepared.workload.queries.atoms
+    found = needless_dictionaries(
+        view.sample, lambda: block_numbers(assignment, view.sample, atoms), view.block_rows
+    )
+    return tuple(column.path[0] for column in found)
 
 
 def _indices_now(prepared: Prepared, before: OpenTable) -> Counts:

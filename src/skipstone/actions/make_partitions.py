@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from skipstone.predicate.normalize import TRUE
 from skipstone.predicate.partner import partners_in
 from skipstone.progress import Progress
 from skipstone.pruning.blocks import Counts, Feature
-from skipstone.spark.engine.assign import assigned, coarsened
+from skipstone.spark.engine.assign import Placing, assigned, coarsened
 from skipstone.spark.engine.copy_groups import GroupsPlan, copy_groups
 from skipstone.spark.engine.group_files import GroupPlan
 from skipstone.spark.engine.open_table import OpenTable
@@ -55,7 +54,6 @@ PARTITION_ROWS = "partition_rows"
 """The parameter of a stored layout that says how many rows a horizontal partition was made for."""
 AUTOMATIC = "automatic"
 """The parameter of a stored layout that says that the optimiser made the replica."""
-Blocked = TypeVar("Blocked", Plan, GroupPlan)
 MOST_GROUPED_ROWS = 2_000_000
 """The same where columns are grouped: the tuples of a partition are put together by one task."""
 MOST_ROWS = 20_000_000
@@ -79,16 +77,24 @@ def divided(snapshot: Snapshot, indices: Counts, most_bytes: float) -> list[Coun
 
 def whole_partition(plan: Plan | GroupsPlan, rows: float, block_rows: int) -> Plan | GroupsPlan:
     """The plan for rows that are fewer than the layout was fitted to: neighbouring blocks share a file."""
+    most = rows / block_rows
     if isinstance(plan, GroupsPlan):
-        return replace(plan, groups=tuple(fewer_blocks(group, rows / block_rows) for group in plan.groups))
-    return fewer_blocks(plan, rows / block_rows)
+        return replace(plan, groups=tuple(_fewer_of_group(group, most) for group in plan.groups))
+    return fewer_blocks(plan, most)
 
 
-def fewer_blocks(plan: Blocked, most: float) -> Blocked:
+def fewer_blocks(plan: Plan, most: float) -> Plan:
     """The plan with about so many blocks at most."""
-    wanted = max(1, min(plan.blocks, round(most)))
-    assign, blocks = plan.assign, plan.blocks
+    return replace(plan, placing=replace(plan.placing, blocks=_at_most(plan.placing.blocks, most)))
+
+
+def _fewer_of_group(plan: GroupPlan, most: float) -> GroupPlan:
+    assign, blocks, wanted = plan.assign, plan.blocks, _at_most(plan.blocks, most)
     return replace(plan, assign=lambda frame: coarsened(assign(frame), blocks, wanted), blocks=wanted)
+
+
+def _at_most(blocks: int, most: float) -> int:
+    return max(1, min(blocks, round(most)))
 
 
 def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan | GroupsPlan:
@@ -106,8 +112,7 @@ def rows_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     earlier = still_tracked(table, [each.sql for each in stored.expressions], map(_feature, stored.features))
     return Plan(
         chosen=table.file_indices,
-        assign=lambda frame: assigned(table, frame, group.assignment),
-        blocks=blocks_of(group.assignment),
+        placing=Placing.of(table, group.assignment),
         sort=tuple(each.sql for each in stored.sort),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema)).with_more(earlier),
         values={},

@@ -20,8 +20,8 @@ from skipstone.errors import SkipstoneError
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.unclustered import files_by_layout, layouts_in_use
-from skipstone.layout.assignment import Tree
 from skipstone.layout.hyper import HYPER
+from skipstone.layout.one_tree import one_tree, with_partition_values
 from skipstone.layout.options import SAMPLE_ROWS, LayoutOptions
 from skipstone.layout.stored_layout import StoredLayout, stored_layout
 from skipstone.pruning.blocks import Counts
@@ -64,7 +64,7 @@ def plan_adaptation(
     stored, indices = tree_layout(context)
     with context.steps(len(indices), _SHARES) as steps:
         request = _request(stored, indices, window)
-        prepared = prepare_usable(context.table, request, steps.step("sampling"))
+        prepared = _with_partitions(prepare_usable(context.table, request, steps.step("sampling")))
         steps.begin("deciding", "adapting the tree")
         inputs = gather_costs(context.table, indices, model, prepared.entries)
         decided = decide_adaptation(prepared, stored, inputs, terms)
@@ -78,7 +78,7 @@ def tree_layout(context: Context) -> tuple[StoredLayout, Counts]:
     files, catalog, root = context.snapshot.files, context.catalog, context.snapshot.root
     for layout in layouts_in_use(files, catalog):
         stored = stored_layout(context.store, layout, root)
-        if stored is not None and isinstance(stored.design.groups[0].assignment, Tree):
+        if stored is not None and one_tree(stored.design.groups[0].assignment) is not None:
             lineage = dict.fromkeys(stored.record.adapted_from, layout)
             return stored, np.sort(files_by_layout(files, catalog, lineage)[layout])
     raise SkipstoneError(
@@ -89,9 +89,21 @@ def tree_layout(context: Context) -> tuple[StoredLayout, Counts]:
 
 def _request(stored: StoredLayout, indices: Counts, window: Window) -> FitRequest:
     rows = min(SAMPLE_ROWS, max(_FEWEST_ROWS, _ROWS_A_FILE * len(indices)))
-    options = LayoutOptions(block_rows=stored.record.block_rows, sample_rows=rows, own=stored.record.options)
+    record = stored.record
+    options = LayoutOptions(
+        block_rows=record.block_rows, sample_rows=rows, partition_by=record.partition_by, own=record.options
+    )
     # All columns are sampled, as for hyper, for what they lose is told whoever made the tree.
     return FitRequest(indices, window.entries, window.unusable, options, wanted=(HYPER.name,))
+
+
+def _with_partitions(prepared: Prepared) -> Prepared:
+    """With the values of horizontal partitions as a column, for their trees hang on cuts of it."""
+    sample = prepared.view.sample
+    if sample.partition_by is None:
+        return prepared
+    sample = with_partition_values(sample, sample.partition_by)
+    return replace(prepared, view=replace(prepared.view, sample=sample))
 
 
 def _report(prepared: Prepared, stored: StoredLayout, decided: Decided) -> AdaptReport:

@@ -28,6 +28,8 @@ skip below its node, or skipped before the first adaptation (:mod:`~skipstone.la
 less than ``most_rewritten`` of the rows there, so all changes together do. Savings are what queries save over
 the window, so they hold if the window comes once more.
 
+Horizontal partitions are kept apart: each has a tree of its own, and no pool has blocks of two.
+
 Cost: for each level of the tree, growing over the sampled rows a few times. A change that saves nine tenths
 of what its pool reads in vain is taken without looking further down, and in large trees nodes with less than
 a sixteenth of the blocks are not looked at alone, so that most often the tree is grown once or twice.
@@ -48,6 +50,7 @@ from skipstone.layout.assignment import Node, Numbers, Split, Tree
 from skipstone.layout.attributes import Attribute, attributes
 from skipstone.layout.given_up import RangeSkips
 from skipstone.layout.numbers import block_numbers
+from skipstone.layout.one_tree import partition_roots
 from skipstone.layout.regrow import Regrower, Regrown
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.tree_units import Span, Units, leaf_order, leaf_spans, units_of
@@ -68,10 +71,14 @@ _PARTS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaidOut:
-    """Rows as they lie: by a tree, in files; without ``file_of``, that of each sampled row, in its leaves."""
+    """Rows as they lie: by a tree, in files; without ``file_of``, that of each sampled row, in its leaves.
+
+    With ``by`` there is a tree inside each horizontal partition (:mod:`~skipstone.layout.one_tree`).
+    """
 
     tree: Tree
     file_of: Numbers | None = None
+    by: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +160,7 @@ def adapt_tree(
     best = _Best()
     if queries.formulas:
         regrower = Regrower.of(sample, priced, others, limits.block_rows / sample.scale)
-        best = _Search(units, skips, regrower, limits).best(tree.root)
+        best = _Search(units, skips, regrower, limits).best(tree.root, laid_out.by)
     changes = best.changes if best.value > prices.fixed else ()
     queried = frozenset(each.expr for each in known) - {each.expr for each in others}
     return _adapted(tree, units, changes, skips, {each.expr: each.expr in queried for each in known})
@@ -200,8 +207,8 @@ class _Search:
         self._scanned = units.reads @ regrower.weights * units.sizes
         self._skipped = skips.skipped(units.each(np.arange(len(units))))
 
-    def best(self, root: Node) -> _Best:
-        """The best of all changes below a node."""
+    def best(self, root: Node, by: Expr | None) -> _Best:
+        """The best of all changes below a node, or below the top of each horizontal partition."""
         spans = {id(node): span for node, span in zip(_preorder(root), leaf_spans(root), strict=True)}
 
         def visit(node: Split) -> _Best:
@@ -214,7 +221,11 @@ class _Search:
                     below = below.with_other(visit(side))
             return max(changed, below, key=lambda each: each.value)
 
-        return visit(root) if isinstance(root, Split) else _Best()
+        found = _Best()
+        for top in partition_roots(root, by):
+            if isinstance(top, Split):
+                found = found.with_other(visit(top))
+        return found
 
     def _changed(self, span: Span) -> tuple[_Best, bool]:
         """The best change of one node, and whether none below it can be much better."""

@@ -3,9 +3,9 @@
 A block is scanned by a range query if its extent, from the least to the greatest of its values, meets the
 range. Queries ask for about a twentieth of an attribute's rows, at any place. Every attribute is divided into
 up to a hundred *steps* of about as many rows each, or into its values where these have more rows, and a range
-is as many neighbouring steps as are nearest to a twentieth, one at least. Of ``steps - range + 1`` places, a
-block whose extent goes from step ``first`` to step ``last`` is scanned from those that begin between
-``first - range + 1`` and ``last``. So
+is a twentieth of the steps, one at least. That need not be a whole number: of 50 values a range has two or
+three, so two and a half on average. Of ``steps - range + 1`` places, a block whose extent goes from step
+``first`` to step ``last`` is scanned from those that begin between ``first - range + 1`` and ``last``. So
 
     share scanned(b) = sum over blocks of share of rows * places that meet its extent / places
 
@@ -73,7 +73,7 @@ class RangeNumbers:
             np.where(null, _NO_FIRST, stacked),
             np.where(null, _NO_LAST, stacked),
             steps,
-            np.maximum(np.round(steps * _SELECTIVITY), 1.0),
+            np.maximum(steps * _SELECTIVITY, 1.0),
         )
 
     @property

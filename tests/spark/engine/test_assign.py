@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,13 +17,13 @@ from tests.layout.test_assignment import rows, sample_for
 
 from skipstone.catalog.column_names import ColumnNames
 from skipstone.catalog.logical_names import LogicalNames
-from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned, VectorMap
+from skipstone.layout.assignment import Assignment, Clusters, Grid, Partitioned, VectorMap, blocks_of
 from skipstone.layout.assignment_json import assignment_from_json, assignment_to_json
 from skipstone.layout.numbers import block_numbers
 from skipstone.layout.pack import pack
 from skipstone.predicate.expr import Column, Comparison, Literal
 from skipstone.predicate.types import LONG
-from skipstone.spark.engine.assign import BLOCK, with_block
+from skipstone.spark.engine.assign import BLOCK, Placing, with_block
 from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.source import Source
@@ -108,3 +109,10 @@ def test_spark_walks_a_hyper_tree_of_more_leaves_than_one_expression_holds_as_th
     found = with_block(sampled, assignment, LogicalNames({})).select("number", BLOCK).collect()
     assert {row[0]: row[1] for row in found} == dict(enumerate(expected.tolist()))
     assert len(set(expected.tolist())) > 30
+    whole = Placing(assignment, LogicalNames({}), blocks_of(assignment))
+    for placing in (whole, replace(whole, blocks=7)):
+        assert placing.expression is not None
+        dealt = placing.arranged(sampled, ["number"]).selectExpr("number", "spark_partition_id()").collect()
+        assert {row[0]: row[1] for row in dealt} == dict(
+            enumerate((expected.astype(np.int64) * placing.blocks // 300).tolist())
+        )

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from tests.opened import opened
-from tests.two_blocks import rewrite
+from tests.two_blocks import plan_of, rewrite
 
 import skipstone
 from skipstone.errors import TableChangedError
@@ -283,6 +284,17 @@ def _statistics_in_log(table: skipstone.Table, version: int) -> list[dict[str, A
     added = [json.loads(line)["add"] for line in lines if "add" in json.loads(line)]
     assert len(added) == 2
     return sorted((json.loads(each["stats"]) for each in added), key=str)
+
+
+def test_columns_named_so_have_no_dictionaries_in_the_new_files(table: skipstone.Table) -> None:
+    rewriting = Rewriting(opened(table))
+    rewriting.run(replace(plan_of(rewriting.before, "two"), no_dictionaries=("id",)))
+    for path in opened(table).files.paths:
+        group = pq.read_metadata(Path(table.source, path)).row_group(0)
+        dictionaries = {
+            group.column(index).path_in_schema: group.column(index).has_dictionary_page for index in (0, 1)
+        }
+        assert dictionaries == {"id": False, "k": True}
 
 
 def test_rows_that_spark_has_counted_twice_are_counted_again(

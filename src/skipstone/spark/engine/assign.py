@@ -4,6 +4,9 @@ One parsed SQL text costs the driver far less than thousands of calls, so most o
 (:mod:`~skipstone.layout.assignment_sql`). Large trees are cut into groups, found first and searched second:
 each piece of generated code then stays small enough to be compiled. SOP's blocking map is a broadcast join,
 and so are the clusters of a grid.
+
+Where a block is one expression, rows are dealt out by this expression itself. They need no further column,
+and code can be generated for whole stages: Spark evaluates what rows are dealt out by outside of them.
 """
 
 from __future__ import annotations
@@ -29,18 +32,20 @@ from skipstone.layout.assignment import (
     Split,
     Tree,
     VectorMap,
+    blocks_of,
 )
 from skipstone.layout.assignment_sql import CLUSTER, block_sql, bucket_sql, leaves, partition_sql, tree_sql
 from skipstone.layout.placing_predicates import placing_predicates
 from skipstone.predicate.expr import Expr, Literal
 from skipstone.predicate.literals import literal_sql
+from skipstone.predicate.partner import partners_in
 from skipstone.predicate.types import LONG
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.partners import JoinedTables
 from skipstone.spark.engine.row_hash import hashed_row
 from skipstone.spark.engine.session_copy import in_session, lenient
 
-__all__ = ["BLOCK", "arranged", "assigned", "coarsened", "with_block"]
+__all__ = ["BLOCK", "Placing", "arranged", "assigned", "coarsened", "with_block"]
 
 BLOCK = "__skipstone_block"
 _GROUP_LEAVES = 48
@@ -50,6 +55,51 @@ _WORD = "__skipstone_word"
 _KEY = "__skipstone_key"
 _FIRST = "__skipstone_first"
 _WAYS = "__skipstone_ways"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placing:
+    """Which block rows go to: that of an assignment, or one of fewer, each of some neighbouring ones."""
+
+    assignment: Assignment
+    names: LogicalNames
+    blocks: int
+    joined: JoinedTables | None = None
+    """The tables that rows may be placed by as well, besides their own."""
+
+    @classmethod
+    def of(cls, table: OpenTable, assignment: Assignment) -> Placing:
+        """All blocks of the assignment."""
+        by_others = any(partners_in(each) for each in placing_predicates(assignment))
+        joined = JoinedTables(table.engine) if by_others else None
+        return cls(assignment, table.snapshot.logical_names, blocks_of(assignment), joined)
+
+    @property
+    def expression(self) -> str | None:
+        """The number of a row's block in SQL; None if it takes more than an expression."""
+        assignment, blocks = self.assignment, blocks_of(self.assignment)
+        if self.joined is not None:
+            return None
+        if isinstance(assignment, Tree) or (isinstance(assignment, Grid) and assignment.clusters is None):
+            block = block_sql(assignment, self.names)
+            return block if self.blocks == blocks else _coarse(block, blocks, self.blocks)
+        return None
+
+    def arranged(self, frame: DataFrame, sort: Sequence[str]) -> DataFrame:
+        """One partition per block, sorted by these expressions."""
+        block = self.expression
+        if block is not None:
+            return _dealt(frame, self.blocks, F.expr(block), sort)
+        numbered = self.numbered(frame)
+        return arranged(coarsened(numbered, blocks_of(self.assignment), self.blocks), self.blocks, sort)
+
+    def numbered(self, frame: DataFrame) -> DataFrame:
+        """The frame with the block of each row in the assignment."""
+        if self.joined is None:
+            return with_block(frame, self.assignment, self.names)
+        flagged = self.joined.with_flags(frame, self.names, placing_predicates(self.assignment))
+        placed = with_block(flagged, self.assignment, self.names)
+        return placed.select(*map(quoted, frame.columns), BLOCK)
 
 
 def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:
@@ -62,24 +112,30 @@ def with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) ->
 
 def assigned(table: OpenTable, frame: DataFrame, assignment: Assignment) -> DataFrame:
     """The rows of a table with their blocks; the assignment may go by what other tables hold for them."""
-    names = table.snapshot.logical_names
-    flagged = JoinedTables(table.engine).with_flags(frame, names, placing_predicates(assignment))
-    return with_block(flagged, assignment, names).select(*map(quoted, frame.columns), BLOCK)
+    return Placing.of(table, assignment).numbered(frame)
 
 
 def coarsened(frame: DataFrame, blocks: int, wanted: int) -> DataFrame:
     """The frame in so many blocks only: each is some neighbouring ones of those that it has."""
     if wanted >= blocks:
         return frame
-    return frame.withColumn(BLOCK, F.expr(f"CAST(CAST({BLOCK} AS BIGINT) * {wanted} div {blocks} AS INT)"))
+    return frame.withColumn(BLOCK, F.expr(_coarse(BLOCK, blocks, wanted)))
+
+
+def _coarse(block: str, blocks: int, wanted: int) -> str:
+    return f"CAST(CAST({block} AS BIGINT) * {wanted} div {blocks} AS INT)"
 
 
 def arranged(frame: DataFrame, blocks: int, sort: Sequence[str]) -> DataFrame:
     """One partition per block of a frame that has them, sorted by these expressions, and no :data:`BLOCK`."""
-    placed = lenient(frame).repartitionById(blocks, BLOCK)
+    return _dealt(frame, blocks, F.col(BLOCK), sort).drop(BLOCK)
+
+
+def _dealt(frame: DataFrame, blocks: int, block: SparkColumn, sort: Sequence[str]) -> DataFrame:
+    placed = lenient(frame).repartitionById(blocks, block)
     if sort:
         placed = placed.sortWithinPartitions(*map(F.expr, sort))
-    return in_session(frame.sparkSession, placed.drop(BLOCK))
+    return in_session(frame.sparkSession, placed)
 
 
 def _with_block(frame: DataFrame, assignment: Assignment, names: LogicalNames) -> DataFrame:

@@ -29,13 +29,22 @@ from skipstone.predicate.expr import Expr, Value
 from skipstone.progress import Progress, Steps
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.janino import new_instance
-from skipstone.spark.engine.assign import arranged
+from skipstone.spark.engine.assign import Placing
 from skipstone.spark.engine.cancellation import check_cancelled, shielded
 from skipstone.spark.engine.job_progress import watch
-from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE, NO_DELTA_STATISTICS
+from skipstone.spark.engine.job_settings import AUTO_COMPACT, IN_PLACE, NO_DELTA_STATISTICS, WIDE
 from skipstone.spark.engine.open_table import OpenTable, open_handle, packed_bits
 from skipstone.spark.engine.reader_settings import settings_of
-from skipstone.spark.engine.row_hash import HASH, RowHash, hash_of, row_hash, total_hash, with_hash
+from skipstone.spark.engine.row_hash import (
+    HASH,
+    MOST_HASHED,
+    RowHash,
+    hash_of,
+    leaves,
+    row_hash,
+    total_hash,
+    with_hash,
+)
 from skipstone.spark.engine.session_copy import with_settings
 from skipstone.spark.engine.statistics import measure, scans_of
 from skipstone.spark.failures import reason_of
@@ -48,6 +57,7 @@ _DEFAULTS = "spark.databricks.delta.properties.defaults."
 _COMPACTING = ("delta.autoOptimize.autoCompact", "delta.autoOptimize")
 
 _PARTS = 1000
+_DICTIONARY = "parquet.enable.dictionary#"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,21 +72,22 @@ class RowSource:
 class Plan:
     """What a rewrite is to do: which files, in which order, and what to keep of the new ones.
 
-    ``assign`` adds each row's block number; ``sort`` is the SQL by which rows are sorted inside a block.
-    ``values`` are what columns of few values are known to have, for the value sets of the new blocks.
+    ``placing`` says which block each row goes to, ``sort`` is the SQL by which rows are sorted inside a
+    block. ``values`` are what columns of few values are known to have, for the value sets of the new blocks.
     ``layout`` is the id under which the new blocks are known, ``created`` the time of it. ``source`` has the
-    rows of the chosen files where these cannot be read.
+    rows of the chosen files where these cannot be read. ``no_dictionaries`` are stored columns for which
+    Parquet's writer is not to look for equal values.
     """
 
     chosen: Counts
-    assign: Callable[[DataFrame], DataFrame]
-    blocks: int
+    placing: Placing
     sort: tuple[str, ...]
     tracked: TrackedSet
     values: Mapping[Expr, Sequence[Value]]
     layout: str
     created: str
     source: RowSource | None = None
+    no_dictionaries: tuple[str, ...] = ()
 
     def of(self, chosen: Counts) -> Plan:
         """The same for other files."""
@@ -228,12 +239,21 @@ class Rewriting:
         found = self._handle.statistics(self._session._jsparkSession)
         return None if found is None else Column(found)
 
+    def _generate_code(self, plan: Plan) -> None:
+        """Let code be generated for whole stages, as the user wants, if none of it gets too long for that."""
+        short = leaves(self.before.no_rows().schema) <= MOST_HASHED and not plan.sort
+        if short and plan.placing.expression is not None:
+            usual = {key: self.before.engine.spark.conf.get(key, None) for key in WIDE}
+            with_settings(self._session, usual)
+
     def _write(self, plan: Plan, folder: str) -> tuple[OpenTable, RowHash]:
+        self._generate_code(plan)
+        with_settings(self._session, {f"{_DICTIONARY}{name}": "false" for name in plan.no_dictionaries})
         source = self._rows(plan)
         observation = Observation()
         counted = with_hash(source).observe(observation, *row_hash()).drop(HASH)
         partitions = [quoted(name) for name in self.before.snapshot.partition_columns]
-        placed = arranged(plan.assign(counted), plan.blocks, (*partitions, *plan.sort))
+        placed = plan.placing.arranged(counted, (*partitions, *plan.sort))
         handle = self._handle.write(
             self._session._jsparkSession,
             placed.select(*map(quoted, source.columns))._jdf,

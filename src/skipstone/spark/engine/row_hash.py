@@ -13,6 +13,7 @@ from skipstone.catalog.column_names import quoted
 
 __all__ = [
     "HASH",
+    "MOST_HASHED",
     "RowHash",
     "hash_of",
     "hash_sums",
@@ -25,6 +26,8 @@ __all__ = [
 ]
 
 HASH = "__skipstone_hash"
+MOST_HASHED = 40
+"""Columns of plain values that code for a whole stage may hash; the JVM does not compile longer methods."""
 # Hashes are summed in three pieces, each of which stays within a long up to 2^39 rows.
 _SHIFTS = (0, 24, 48)
 _PIECE = (1 << 24) - 1

@@ -43,7 +43,15 @@ from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, v
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.partners import joined_bits
-from skipstone.spark.engine.row_hash import HASH, RowHash, hash_sums, hashed_row, leaves, total_hash
+from skipstone.spark.engine.row_hash import (
+    HASH,
+    MOST_HASHED,
+    RowHash,
+    hash_sums,
+    hashed_row,
+    leaves,
+    total_hash,
+)
 from skipstone.spark.engine.session_copy import copied_session
 from skipstone.spark.engine.stored_bounds import TEXT_BYTES, bounds_array
 
@@ -98,7 +106,7 @@ def measure(
     """
     job = _whole_job(table, table.file_indices, tracked)
     schema = table.no_rows().schema
-    if leaves(schema) <= _COLUMNS_AT_ONCE:
+    if leaves(schema) <= MOST_HASHED:
         job = replace(job, computed={**job.computed, HASH: hashed_row(schema)}, hashed=True)
     return _measured(replace(job, other=other), tracked, values)
 

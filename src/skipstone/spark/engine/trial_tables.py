@@ -10,10 +10,10 @@ import numpy as np
 
 from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.catalog.tracked import TrackedSet
-from skipstone.layout.assignment import Assignment, blocks_of
+from skipstone.layout.assignment import Assignment
 from skipstone.predicate.expr import Expr
 from skipstone.pruning.blocks import Counts
-from skipstone.spark.engine.assign import with_block
+from skipstone.spark.engine.assign import Placing
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.open_table import OpenTable, open_table
 from skipstone.spark.engine.read_column_sizes import read_column_sizes
@@ -98,8 +98,7 @@ class TrialTable:
         tracked = TrackedSet(tracked_columns(table.snapshot.schema), tracked_features(table, texts))
         plan = Plan(
             chosen=np.arange(max(1, int(len(table.files) * share))),
-            assign=lambda frame: with_block(frame, assignment, names),
-            blocks=blocks_of(assignment),
+            placing=Placing.of(table, assignment),
             sort=(NUMBERS[0],),
             tracked=tracked,
             values={},
