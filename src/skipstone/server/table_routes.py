@@ -27,7 +27,7 @@ from skipstone.server.job import JobRequest
 from skipstone.server.look import NEWEST_SCANS
 from skipstone.server.problems import MissingError
 from skipstone.server.reply import PROBLEMS, Entry, TheService, reply
-from skipstone.server.results import result_dict
+from skipstone.server.results import json_text, result_dict
 from skipstone.server.seen import Seen
 from skipstone.server.tree_nodes import has_tree, tree_nodes
 from skipstone.spark.engine.engine import Engine
@@ -171,8 +171,8 @@ class Shown(BaseModel):
 @router.get("/{table}/blocks")
 def table_blocks(entry: Entry, service: TheService, shown: Annotated[Shown, Query()]) -> Response:
     """All blocks of a table, as last looked at."""
-    seen = service.seen(entry)
-    return reply({"table": entry.id, **block_map(seen, shown.column, shown.feature, shown.paths)})
+    seen, wanted = service.seen(entry), (shown.column, shown.feature, shown.paths)
+    return reply(seen.told(wanted, lambda: json_text({"table": entry.id, **block_map(seen, *wanted)})))
 
 
 @router.get("/{table}/blocks/{index}")
