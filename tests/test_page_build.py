@@ -78,15 +78,27 @@ def test_a_failed_build_is_one_sentence_and_tried_again(
     )
 
 
-def test_a_machine_without_chromium_is_told_in_one_sentence(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, str(ROOT / ".ci" / "find_chromium.py")],
-        env={"PATH": str(tmp_path)},
+@pytest.mark.parametrize("words", [[], ["--install"]])
+def test_a_machine_where_chromium_cannot_be_installed_says_so_with_a_status_of_its_own(
+    tmp_path: Path, words: list[str]
+) -> None:
+    environ = {name: value for name, value in os.environ.items() if name != "CHROMIUM"}
+    said = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "find_chromium.py", *words],
+        env={**environ, "PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ran.returncode == 1
-    assert ran.stdout == ""
-    assert ran.stderr.startswith("The page is tested in Chromium, which is not here; install it")
-    assert len(ran.stderr.splitlines()) == 1
+    assert said.returncode == 3
+    assert said.stdout == ""
+    (sentence,) = said.stderr.splitlines()
+    assert sentence.startswith("The page is tested in Chromium, and ")
+
+
+def test_make_test_runs_the_story_in_the_browser_and_says_if_it_does_not() -> None:
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "$(MAKE) test-cluster test-page test-browser" in make
+    recipe = make.split("\ntest-browser:")[1].split("\n\n")[0]
+    assert "find_chromium.py --install" in recipe
+    assert "NOT RUN" in recipe

@@ -5,13 +5,17 @@ from __future__ import annotations
 import doctest
 import importlib
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.catalog.segments import MemoryStore
+from tests.catalog.test_layout_records import RECORD
 
 from skipstone.catalog import Files, Segment, merge
+from skipstone.catalog.layout_records import save_layout
 from skipstone.layout.assignment import Partitioned, Split, Tree
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal
 from skipstone.predicate.types import INT, STRING, Type
@@ -19,6 +23,7 @@ from skipstone.pruning.blocks import BlockSet, Feature, Statistics, ValueSets
 from skipstone.server.block_map import block_details, block_map
 from skipstone.server.branches import branch_of_block, in_branch
 from skipstone.server.health import Health, Lately, health
+from skipstone.server.look import column_groups
 from skipstone.server.problems import MissingError
 from skipstone.server.seen import Seen, times_read
 from skipstone.server.tree_nodes import tree_nodes
@@ -145,6 +150,16 @@ def test_horizontal_partitions_are_a_chain_above_their_trees() -> None:
     assert [node["block"] for node in nodes if node["block"] is not None] == [0, 1, 2, 3]
     assert nodes[0]["cut"] == "s = 'a'"
     assert nodes[0]["blocks"] == 4
+
+
+def test_a_layout_of_several_column_groups_tells_the_columns_of_each() -> None:
+    store = MemoryStore()
+    save_layout(store, RECORD)
+    assert column_groups(store, RECORD.id, "file:/t") is None
+    groups = (replace(RECORD.group, columns=("k", "d")), replace(RECORD.group, columns=("city",)))
+    save_layout(store, replace(RECORD, id="abc2", groups=groups))
+    assert column_groups(store, "abc2", "file:/t") == [{"columns": ["k", "d"]}, {"columns": ["city"]}]
+    assert column_groups(store, "abc3", "file:/t") is None
 
 
 @pytest.mark.parametrize(

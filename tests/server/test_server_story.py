@@ -201,7 +201,7 @@ def test_a_table_that_vanished_is_one_sentence(client: Client, home: Path) -> No
 
 
 def test_a_full_disk_in_the_middle_of_a_job_is_one_sentence_and_loses_nothing(
-    client: Client, home: Path, spark: SparkSession
+    client: Client, home: Path, spark: SparkSession, indexed: str
 ) -> None:
     place = home / "data" / "filling"
     spark.range(0, 8_000, 1, 1).selectExpr("id", "sha2(string(id), 256) AS text").write.format("delta").save(
@@ -209,6 +209,11 @@ def test_a_full_disk_in_the_middle_of_a_job_is_one_sentence_and_loses_nothing(
     )
     client.call("POST", "/api/tables", {"source": str(place)})
     before = client.done("look", "filling")
+    # Jobs on two tables run at the same time.
+    both = [client.start("index", name) for name in ("filling", indexed)]
+    one, other = (client.ended(job) for job in both)
+    assert (one["state"], other["state"]) == ("done", "done")
+    assert one["started_at"] < other["ended_at"] > other["started_at"] < one["ended_at"]
     wanted = {"layout": "hyper", "block_rows": 4_000}
     with full_disk(spark):
         job = client.ended(client.start("optimize", "filling", arguments=wanted))

@@ -229,7 +229,7 @@ it("lights up the blocks of a branch, and the branch of a block", async () => {
 
 it("makes a replica, lists what it answers for, and deletes it", async () => {
   await page.getByRole("combobox", { name: "Layout", exact: true }).selectOption("hyper");
-  await page.getByLabel("Rows in a block").fill(String(BLOCK_ROWS));
+  await page.getByLabel("Rows in a block").fill(String(8 * BLOCK_ROWS));
   await become(await started(/Make a replica/), "done");
   await page.getByText("1 of 1").or(page.getByText("100.0 %")).first().waitFor();
   await seen("replicas");

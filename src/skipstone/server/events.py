@@ -12,14 +12,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skipstone.server.problems import TooManyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Events", "event_text"]
+__all__ = ["Event", "Events", "event_text"]
 
 _MOST_WAITING = 1_000
 _SECONDS_BETWEEN_SIGNS = 15.0
@@ -34,6 +34,14 @@ def event_text(number: int, kind: str, value: Mapping[str, object]) -> str:
     return f"id: {number}\nevent: {kind}\ndata: {json.dumps(value)}\n\n"
 
 
+class Event(NamedTuple):
+    """Something that happened; its text is made once for all who listen."""
+
+    kind: str
+    value: Mapping[str, object]
+    text: str
+
+
 class Events:
     """Hands events from the threads of jobs to the clients that listen."""
 
@@ -45,7 +53,7 @@ class Events:
         self._lock = threading.Lock()
         self.revision = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queues: set[asyncio.Queue[str | None]] = set()
+        self._queues: set[asyncio.Queue[Event | None]] = set()
 
     def begin(self) -> None:
         """Called by the event loop that serves the clients."""
@@ -62,9 +70,9 @@ class Events:
         loop = self._loop
         if loop is None or not self._queues:
             return
-        text = event_text(next(self._numbers), kind, value)
+        event = Event(kind, value, event_text(next(self._numbers), kind, value))
         try:
-            loop.call_soon_threadsafe(self._hand_out, text)
+            loop.call_soon_threadsafe(self._hand_out, event)
         except RuntimeError:  # the loop has just been closed
             return
 
@@ -73,17 +81,17 @@ class Events:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._hand_out, None)
 
-    def _hand_out(self, text: str | None) -> None:
+    def _hand_out(self, event: Event | None) -> None:
         for queue in self._queues:
             if queue.full():
                 queue.get_nowait()
-            queue.put_nowait(text)
+            queue.put_nowait(event)
 
     @contextmanager
-    def _listening(self) -> Iterator[asyncio.Queue[str | None]]:
+    def _listening(self) -> Iterator[asyncio.Queue[Event | None]]:
         if len(self._queues) >= self._most:
             raise TooManyError(f"{self._most} clients listen already; close one of them.")
-        queue: asyncio.Queue[str | None] = asyncio.Queue(_MOST_WAITING)
+        queue: asyncio.Queue[Event | None] = asyncio.Queue(_MOST_WAITING)
         self._queues.add(queue)
         try:
             yield queue
@@ -91,23 +99,23 @@ class Events:
             self._queues.discard(queue)
 
     async def stream(
-        self, wanted: Callable[[str], bool], first: Callable[[], str], last: Callable[[str], bool]
+        self, wanted: Callable[[Event], bool], first: Callable[[], Event], last: Callable[[Event], bool]
     ) -> AsyncIterator[str]:
         """The events that are wanted, after what ``first`` tells, until one is the last."""
         with self._listening() as queue:
             begun = first()
-            yield begun
-            if begun and last(begun):
+            yield begun.text
+            if last(begun):
                 return
             while True:
                 try:
-                    text = await asyncio.wait_for(queue.get(), _SECONDS_BETWEEN_SIGNS)
+                    event = await asyncio.wait_for(queue.get(), _SECONDS_BETWEEN_SIGNS)
                 except TimeoutError:
                     yield ": still here\n\n"
                     continue
-                if text is None:
+                if event is None:
                     return
-                if wanted(text):
-                    yield text
-                    if last(text):
+                if wanted(event):
+                    yield event.text
+                    if last(event):
                         return

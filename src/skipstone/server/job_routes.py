@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.responses import Response, StreamingResponse
 
-from skipstone.server.events import event_text
+from skipstone.server.events import Event, event_text
 from skipstone.server.job import ENDED, JobRequest, State
 from skipstone.server.problems import MissingError, TooManyError
 from skipstone.server.reply import PROBLEMS, JobNumber, TheService, reply
@@ -24,6 +23,9 @@ _NO_RESULT = {
     State.CANCELLED: "it was cancelled",
     State.INTERRUPTED: "it was interrupted",
 }
+_OF_JOBS = {"job": "id", "log": "job"}
+"""The events about jobs, and where they name theirs."""
+_HERE = Event("", {}, ": here\n\n")
 _STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -112,16 +114,15 @@ async def job_events(job: JobNumber, service: TheService) -> Response:
     """What happens to one job, until it ends."""
     service.runner.get(job)  # there is one
 
-    def first() -> str:
-        return event_text(0, "job", service.runner.get(job).to_dict())
+    def first() -> Event:
+        value = service.runner.get(job).to_dict()
+        return Event("job", value, event_text(0, "job", value))
 
-    def is_wanted(text: str) -> bool:
-        kind, value = _read(text)
-        return value.get("id" if kind == "job" else "job") == job and kind in ("job", "log")
+    def is_wanted(event: Event) -> bool:
+        return event.kind in _OF_JOBS and event.value.get(_OF_JOBS[event.kind]) == job
 
-    def is_last(text: str) -> bool:
-        kind, value = _read(text)
-        return kind == "job" and value.get("state") in ENDED
+    def is_last(event: Event) -> bool:
+        return event.kind == "job" and event.value.get("state") in ENDED
 
     return await _streamed(service.events.stream(is_wanted, first, is_last))
 
@@ -129,7 +130,7 @@ async def job_events(job: JobNumber, service: TheService) -> Response:
 @router.get("/events", response_class=StreamingResponse)
 async def all_events(service: TheService) -> Response:
     """What happens to all jobs and tables."""
-    return await _streamed(service.events.stream(lambda _: True, lambda: ": here\n\n", lambda _: False))
+    return await _streamed(service.events.stream(lambda _: True, lambda: _HERE, lambda _: False))
 
 
 async def _streamed(events: AsyncIterator[str]) -> Response:
@@ -145,10 +146,3 @@ async def _streamed(events: AsyncIterator[str]) -> Response:
             yield text
 
     return StreamingResponse(stream(), headers=_STREAM, media_type="text/event-stream")
-
-
-def _read(text: str) -> tuple[str, dict[str, object]]:
-    """The kind and the value of an event."""
-    lines = dict(line.partition(": ")[::2] for line in text.splitlines() if line)
-    value = json.loads(lines.get("data", "{}"))
-    return lines.get("event", ""), value if isinstance(value, dict) else {}

@@ -10,6 +10,7 @@ from skipstone.actions.auto_status import AutoStatus, ShowAutoStatus
 from skipstone.actions.context import Context
 from skipstone.actions.status import Status, TableStatus
 from skipstone.catalog.layout_records import LayoutRecord, load_layout
+from skipstone.catalog.store import FileStore
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.unclustered import files_by_layout, layouts_in_use
 from skipstone.json_types import json_number
@@ -21,7 +22,7 @@ from skipstone.server.tree_nodes import has_tree
 from skipstone.spark.querylog.query_log import read_log
 from skipstone.workload.logged_scans import LoggedScan
 
-__all__ = ["NEWEST_SCANS", "Look", "lately"]
+__all__ = ["NEWEST_SCANS", "Look", "column_groups", "lately"]
 
 NEWEST_SCANS = 1_000
 """Of a log of millions, no more come to the driver."""
@@ -85,6 +86,17 @@ def _layouts(context: Context) -> list[dict[str, object]]:
         if record is not None:
             found.append(_layout(record, sizes.get(layout, 0)))
     return found
+
+
+def column_groups(store: FileStore, layout: str, root: str) -> list[dict[str, object]] | None:
+    """The columns of each column group of a layout; None if all are together, or that is not known."""
+    try:
+        record = load_layout(store, layout, root)
+    except SkipstoneError:
+        return None
+    if record is None or len(record.groups) == 1:
+        return None
+    return [{"columns": list(group.columns or ())} for group in record.groups]
 
 
 def _layout(record: LayoutRecord, files: int) -> dict[str, object]:

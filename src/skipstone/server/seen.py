@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from skipstone.workload.logged_scans import LoggedScan
 __all__ = ["MOST_FILTERS", "Seen", "times_read"]
 
 MOST_FILTERS = 200
+_MOST_TOLD = 4
+"""A map of 100,000 blocks is some megabytes of text."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -35,9 +37,20 @@ class Seen:
     entries: Counts
     asked: float = 0.0
     times: Floats | None = None
+    _told: dict[object, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.files)
+
+    def told(self, what: object, make: Callable[[], str]) -> str:
+        """A text made of these blocks, which stays the same until the table is looked at anew."""
+        if (known := self._told.get(what)) is not None:
+            return known
+        text = make()
+        if len(self._told) >= _MOST_TOLD:
+            self._told.clear()
+        self._told[what] = text
+        return text
 
 
 def times_read(

@@ -129,15 +129,16 @@ class Service:
 
     def look(self, entry: TableEntry, running: Running | None = None) -> Seen:
         """Look at a table now."""
+        begun = time.monotonic()
         try:
             progress, cancel = (None, None) if running is None else (running.progress, running.cancel)
             seen = perform(Look(), self.source(entry), progress, cancel)
         except CancelledError:
             raise
         except Exception as problem:
-            self.tables.lost(entry, sentence(problem))
+            self.tables.lost(entry, sentence(problem), begun)
             raise SkipstoneError(sentence(problem)) from problem
-        self.tables.found(entry, seen)
+        self.tables.found(entry, seen, begun)
         return seen
 
     def source(self, entry: TableEntry) -> Source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from skipstone.actions.auto_status import ShowAutoStatus
 from skipstone.actions.log import ShowLog
-from skipstone.actions.replicas import ShowReplicas
+from skipstone.actions.replicas import ReplicasReport, ShowReplicas
 from skipstone.actions.status import Status, TableStatus
 from skipstone.catalog.decisions import load_decisions
 from skipstone.catalog.layout_records import load_layout
@@ -24,10 +24,10 @@ from skipstone.server.block_map import block_details, block_map
 from skipstone.server.branches import branch_of_block, in_branch
 from skipstone.server.changes_mind import changes_mind
 from skipstone.server.job import JobRequest
-from skipstone.server.look import NEWEST_SCANS
+from skipstone.server.look import NEWEST_SCANS, column_groups
 from skipstone.server.problems import MissingError
 from skipstone.server.reply import PROBLEMS, Entry, TheService, reply
-from skipstone.server.results import result_dict
+from skipstone.server.results import json_text, result_dict
 from skipstone.server.seen import Seen
 from skipstone.server.tree_nodes import has_tree, tree_nodes
 from skipstone.spark.engine.engine import Engine
@@ -95,8 +95,14 @@ def table_status(entry: Entry, service: TheService) -> Response:
 
 @router.get("/{table}/replicas")
 def table_replicas(entry: Entry, service: TheService) -> Response:
-    """The replicas of a table, read now."""
-    return reply(result_dict(service.ask(entry, ShowReplicas())))
+    """The replicas of a table, read now, each with its column groups if it has several."""
+    report = service.ask(entry, ShowReplicas())
+    assert isinstance(report, ReplicasReport)
+    store = service.spark.engine().store(report.root)
+    found = [
+        {**asdict(each), "groups": column_groups(store, each.id, report.root)} for each in report.replicas
+    ]
+    return reply({**report.to_dict(), "replicas": found})
 
 
 @router.get("/{table}/auto")
@@ -171,8 +177,8 @@ class Shown(BaseModel):
 @router.get("/{table}/blocks")
 def table_blocks(entry: Entry, service: TheService, shown: Annotated[Shown, Query()]) -> Response:
     """All blocks of a table, as last looked at."""
-    seen = service.seen(entry)
-    return reply({"table": entry.id, **block_map(seen, shown.column, shown.feature, shown.paths)})
+    seen, wanted = service.seen(entry), (shown.column, shown.feature, shown.paths)
+    return reply(seen.told(wanted, lambda: json_text({"table": entry.id, **block_map(seen, *wanted)})))
 
 
 @router.get("/{table}/blocks/{index}")

@@ -30,6 +30,7 @@ class TableEntry:
     facts: Mapping[str, object] = field(default_factory=dict)
     seen: Seen | None = None
     looked: float = 0.0
+    begun: float = 0.0
 
     def stored(self) -> dict[str, object]:
         """What is to be remembered."""
@@ -126,16 +127,22 @@ class Tables:
         with self._lock:
             self._known.pop(entry.id, None)
 
-    def found(self, entry: TableEntry, seen: Seen) -> None:
-        """Remember what was seen."""
+    def found(self, entry: TableEntry, seen: Seen, begun: float) -> None:
+        """Remember what was seen by a look that began then; one that has begun later knows better."""
         with self._lock:
+            if begun < entry.begun:
+                return
+            entry.begun = begun
             entry.seen, entry.facts = seen, seen.facts
             entry.state, entry.problem = "ready", None
             self._remember(entry)
 
-    def lost(self, entry: TableEntry, problem: str) -> None:
+    def lost(self, entry: TableEntry, problem: str, begun: float) -> None:
         """Remember that it could not be looked at; what was known before is still told."""
         with self._lock:
+            if begun < entry.begun:
+                return
+            entry.begun = begun
             entry.state, entry.problem = "gone", problem
             self._remember(entry)
 
