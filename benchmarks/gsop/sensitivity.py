@@ -10,14 +10,15 @@ tuple ids and reconstruction.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.pieces import Piece
-from skipstone.layout.column_access import Bits, ColumnAccess, Floats
+from skipstone.layout.balanced_maxskip import Clustering
+from skipstone.layout.column_access import Bits, ColumnAccess, Floats, Indices
 from skipstone.layout.column_grouping import (
     GroupingCost,
     group_columns,
@@ -32,7 +33,7 @@ from skipstone.layout.rows_read import block_group, rows_of_blocks
 __all__ = ["RECONSTRUCTIONS", "Setting", "settings", "simulate_setting"]
 
 COLUMNS = 11
-_ROWS, _BLOCKS, _QUERIES = 40_000, 400, 100
+_ROWS, _BLOCKS, _QUERIES = 20_000, 200, 100
 _FACTORS = 4
 RECONSTRUCTIONS: Mapping[str, Reconstruction] = {
     "tuple ids": lambda rows: rows,
@@ -76,17 +77,18 @@ def simulate_setting(setting: Setting, seed: int = 0) -> Piece:
     training, test = (
         _queries(setting, templates, filtered, random, (vectors, counts.astype(np.float64))) for _ in range(2)
     )
+    blocks = _Blocks(training)
     found: Piece = {}
     for name, reconstruction in RECONSTRUCTIONS.items():
-        cost = GroupingCost(reconstruction=reconstruction)
+        cost = GroupingCost(computed=blocks, reconstruction=reconstruction)
         layouts = {
             "sop": one_group(training),
             "gsop-single": single_columns(training),
             "gsop": group_columns(training, cost).groups,
         }
-        found[name] = {
-            layout: _tested(training, test, groups, reconstruction) for layout, groups in layouts.items()
-        } | {"groups": len(layouts["gsop"])}
+        costs = {layout: workload_cost(test, groups, cost) for layout, groups in layouts.items()}
+        found[name] = {layout: total / _QUERIES for layout, total in costs.items()}
+        found[name]["groups"] = len(layouts["gsop"])
     return found
 
 
@@ -127,14 +129,18 @@ def _queries(
     return ColumnAccess(rows[0], rows[1], columns, features, np.ones(_QUERIES), _ROWS / _BLOCKS)
 
 
-def _tested(
-    training: ColumnAccess, test: ColumnAccess, groups: tuple[Bits, ...], reconstruction: Reconstruction
-) -> float:
-    """What the test queries cost on blocks that were made for the training queries."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """The blocks of each group, made for the training queries once, and what any queries read of them."""
 
-    def rows(access: ColumnAccess, group: Bits) -> Floats:
-        chosen = local_features(training, group)
-        return rows_of_blocks(access, block_group(training, group, chosen)[1], chosen)
+    training: ColumnAccess
+    made: dict[bytes, tuple[Indices, Clustering]] = field(default_factory=dict)
 
-    cost = GroupingCost(computed=rows, reconstruction=reconstruction)
-    return workload_cost(test, groups, cost) / len(test.weights)
+    def __call__(self, access: ColumnAccess, group: Bits) -> Floats:
+        """The rows that each query reads."""
+        key = group.tobytes()
+        if key not in self.made:
+            chosen = local_features(self.training, group)
+            self.made[key] = chosen, block_group(self.training, group, chosen)[1]
+        chosen, blocks = self.made[key]
+        return rows_of_blocks(access, blocks, chosen)
