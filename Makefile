@@ -17,7 +17,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt bench-joins clean
+.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt bench-joins bench-gsop clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -137,6 +137,9 @@ bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; 
 
 bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date or qdtree)
 	$(BIN)/python -m benchmarks joins --sf $(SF) $(if $(ONLY),--only $(ONLY))
+
+bench-gsop: $(READY)  ## Column groups: grouping, sensitivity, cells read of TPC-H (SF=1; ONLY=step for one step)
+	$(BIN)/python -m benchmarks gsop --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock, and those of the S3 server and of Node.js
 	$(PYTHON) -m venv $(VENV)/lock

@@ -15,6 +15,7 @@ import typer
 
 import benchmarks.adapt.run as adapt_benchmark
 import benchmarks.benefit.run as benefit_benchmark
+import benchmarks.gsop.run as gsop_benchmark
 import benchmarks.hyper.run as hyper_benchmark
 import benchmarks.joins.run as joins_benchmark
 import benchmarks.log.run as log_benchmark
@@ -183,6 +184,21 @@ def joins(
     """Joins of TPC-H's lineitem with small tables that have all the filters."""
     options = joins_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
     _show(lambda report: joins_benchmark.run(options, output, report), as_json)
+
+
+@app.command()
+def gsop(
+    sf: Scale = 1.0,
+    only: Only = None,
+    blocks: Blocks = 1_000,
+    data: Data = None,
+    again: Again = False,
+    output: Output = RESULTS,
+    as_json: AsJson = False,
+) -> None:
+    """Column groups: how fast they are chosen, and what queries read of them."""
+    options = gsop_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
+    _show(lambda report: gsop_benchmark.run(options, output, report), as_json)
 
 
 with_spark_options(app)

@@ -205,16 +205,16 @@ class Table:
         progress: Progress | None = None,
         cancel: Cancel | None = None,
         layout_options: Mapping[str, str] | None = None,
+        layouts: Sequence[str] = (),
     ) -> Advice:
         """Simulate every layout on a sample and estimate what each would save and cost; nothing is changed.
 
-        ``block_rows`` is the mean number of rows in a block, chosen by size when not given. With
-        ``partition_by``, a SQL expression, blocks are made inside each of its values. ``layout_options`` are
-        those that only some layouts have. ``hyper`` is for tables whose queries nobody knows: it is fitted
-        if no query has a usable filter, and compared with the others if one of its options is given.
+        A block has ``block_rows`` rows on average, by size when not given; with ``partition_by``, a SQL
+        expression, blocks are made inside each of its values. ``layouts`` are compared, all by default, but
+        ``hyper`` (for any query) and ``gsop`` (for replicas) only with one of their ``layout_options``.
         """
         options = LayoutOptions(block_rows, partition_by, num_features, own=layout_options or {})
-        return self.perform(Advise(queries, options), progress, cancel)
+        return self.perform(Advise(queries, options, layouts=tuple(layouts)), progress, cancel)
 
     def optimize(
         self,
@@ -288,7 +288,7 @@ class Table:
 
         Each query then reads, for each part of the table, the copy that costs least. ``queries`` are those of
         the query log by default. What changes in the table is read from there until :meth:`refresh`, and
-        with it about ``partition_rows`` rows around it.
+        with it about ``partition_rows`` rows around it. One more layout is ``gsop``, of column groups.
         """
         options = LayoutOptions(block_rows, partition_by, num_features, own=layout_options or {})
         return self.perform(Replicate(queries, layout, options, partition_rows), progress, cancel)

@@ -36,7 +36,7 @@ def measured_costs(home: Path, clustering_seconds: float) -> list[str]:
 def test_the_commands_are_those_of_the_makefile() -> None:
     result = CliRunner().invoke(app, ["--help"])
     makefile = (BENCHMARKS.parent / "Makefile").read_text(encoding="utf-8")
-    for name in ("skip", "replicas", "log", "benefit", "replay", "tpch", "hyper", "adapt", "joins"):
+    for name in ("skip", "replicas", "log", "benefit", "replay", "tpch", "hyper", "adapt", "joins", "gsop"):
         assert f"  {name} " in result.stdout
         assert f"-m benchmarks {name}" in makefile
 

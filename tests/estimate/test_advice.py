@@ -69,7 +69,8 @@ def test_without_costs_nothing_is_said_about_them() -> None:
 def test_a_layout_that_does_not_exist_is_refused_in_one_sentence() -> None:
     nothing = cast("Prepared", None)
     sentence = (
-        "There is no layout spiral; choose one of {}range, zorder, hilbert, sop, selforg, qdtree, hyper."
+        "There is no layout spiral; choose one of {}range, zorder, hilbert, sop, selforg, qdtree, hyper, "
+        "gsop."
     )
     with pytest.raises(skipstone.SkipstoneError) as caught:
         advise(nothing, ("zorder", "spiral"))

@@ -13,7 +13,7 @@ from skipstone.actions.prepare import FitRequest
 from skipstone.actions.usable import prepare_usable
 from skipstone.estimate.advice import Advice, advise
 from skipstone.estimate.block_maps import block_maps
-from skipstone.layout.layouts import check_any_options
+from skipstone.layout.layouts import REPLICA_LAYOUTS, check_any_options, layout_named, options_for
 from skipstone.layout.options import LayoutOptions
 from skipstone.workload.queries import Workload
 
@@ -24,7 +24,8 @@ __all__ = ["Advise"]
 class Advise:
     """Compare the layouts for these queries, or for the table's own log; nothing is changed.
 
-    With ``block_maps`` the advice also has the blocks that each layout would make.
+    With ``layouts`` only these are compared. With ``block_maps`` the advice also has the blocks that each
+    layout would make.
     """
 
     name: ClassVar[str] = "advise"
@@ -32,10 +33,13 @@ class Advise:
     queries: Workload | None = None
     options: LayoutOptions = field(default_factory=LayoutOptions)
     block_maps: bool = False
+    layouts: tuple[str, ...] = ()
 
     def validate(self, context: Context) -> None:
         """Refuse an option that no layout has; all else shows while the workload is read."""
         check_any_options(self.options.own)
+        for name in self.layouts:
+            layout_named(name)
 
     def run(self, context: Context) -> Advice:
         """Draw a sample, and fit and simulate each layout on it."""
@@ -47,7 +51,9 @@ class Advise:
             workload.entries,
             workload.unusable,
             self.options,
+            wanted=self.layouts,
             queries_needed=self.queries is not None and not workload.entries,
+            replica=any(options_for(name, self.options.own) for name in REPLICA_LAYOUTS),
         )
         with context.steps(len(context.snapshot), {"preparing": 1, "simulating": 2}) as steps:
             prepared = prepare_usable(table, request, steps.step("preparing"))

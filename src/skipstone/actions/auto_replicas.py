@@ -41,7 +41,7 @@ from skipstone.estimate.estimate_rewrite import REPLICA
 from skipstone.estimate.policy import Policy
 from skipstone.estimate.replica_budget import budget_bytes
 from skipstone.estimate.reuse_decision import LOOKED_BACK
-from skipstone.estimate.rewrite_features import rewrite_features
+from skipstone.estimate.rewrite_features import features_of_groups, rewrite_features
 from skipstone.estimate.sample_log import merged_entries, representatives
 from skipstone.estimate.table_state import TableState
 from skipstone.json_types import JsonObject
@@ -154,9 +154,13 @@ def _record(context: Context, replica: str) -> LayoutRecord | None:
 
 def _copy_seconds(record: LayoutRecord, size: int, inputs: CostInputs) -> float:
     """What it takes to copy so many bytes by a stored layout."""
-    per_row, group = inputs.sizes.of(), record.group
-    extent = Extent.of(size / per_row.bytes if per_row.bytes else 0.0, per_row)
-    placed: RewriteFeatures = rewrite_features(design_of(record).group.assignment, (), extent)
+    per_row, design = inputs.sizes.of(), design_of(record)
+    rows = size / per_row.bytes if per_row.bytes else 0.0
+    if len(design.groups) > 1:
+        costs = inputs.model.coefficients
+        return costs.rewrite_seconds(features_of_groups(design.groups, rows, inputs.sizes))
+    group, extent = record.group, Extent.of(rows, per_row)
+    placed: RewriteFeatures = rewrite_features(design.group.assignment, (), extent)
     features = replace(placed, additional=len(group.features) + len(group.expressions))
     return inputs.model.coefficients.rewrite_seconds(features)
 

@@ -33,6 +33,7 @@ from skipstone.estimate.policy import Policy
 from skipstone.estimate.prepared import Prepared
 from skipstone.estimate.sample_log import merged_entries, representatives
 from skipstone.estimate.verdict import RewriteFigures, Verdict
+from skipstone.layout.layouts import REPLICA_LAYOUTS
 from skipstone.layout.options import LayoutOptions
 from skipstone.progress import Steps
 from skipstone.pruning.blocks import Counts
@@ -128,12 +129,20 @@ def _estimate(context: Context, request: EstimateRequest) -> Estimate:
             return Estimate(verdict)
         # Reporting also ends the work between two layouts if somebody has asked for that.
         report = context.reporting_to(steps.step("simulating")).report
-        advice = advise(prepared, policy.layouts, report, costs, current)
+        advice = advise(prepared, _layouts(request), report, costs, current)
     verdict = after_simulating(figures, advice)
     if not verdict.pays or verdict.figures is None or verdict.figures.best is None:
         return Estimate(verdict)
     layout = verdict.figures.best.layout
     return Estimate(verdict, ChosenRewrite(layout, prepared, usable, costs, request.own, advice))
+
+
+def _layouts(request: EstimateRequest) -> tuple[str, ...] | None:
+    """What the policy asks for, if anything, as far as it can be made."""
+    wanted = request.policy.layouts
+    if wanted is None or request.copies is not None:
+        return wanted
+    return tuple(name for name in wanted if name not in REPLICA_LAYOUTS)
 
 
 def _sampled(
@@ -164,7 +173,8 @@ def _sampled(
             usable.unusable,
             options,
             judges=judges,
-            wanted=request.policy.layouts or (),
+            wanted=_layouts(request) or (),
+            replica=request.copies is not None,
         )
         return prepare(context.table, wanted, progress), usable
 

@@ -16,7 +16,7 @@ from skipstone.actions.prepare import FitRequest
 from skipstone.arguments import checked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.advice import CURRENT_LAYOUT
-from skipstone.layout.layouts import check_options, layout_named, layout_options
+from skipstone.layout.layouts import check_base_layout, check_options, layout_named, layout_options
 from skipstone.layout.options import LayoutOptions
 from skipstone.spark.engine.into_delta import Conversion, Copy
 from skipstone.spark.engine.rewrite import Rewriting
@@ -61,6 +61,7 @@ class Optimize:
         else:
             layout_named(self.layout, also=(AUTO,))
             layout_options(self.layout, self.options.own)
+        check_base_layout(self.layout)
         checked(replicas=self.replicas)
         if self.replicas > 1:
             check_trees(self.layout, self.options)

@@ -12,13 +12,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from skipstone.actions.cost_store import load_model
 from skipstone.catalog.tracked import Tracked
 from skipstone.errors import SkipstoneError
 from skipstone.estimate.prepared import Asked, Prepared, default_block_rows, fingerprint_of, view_of
+from skipstone.layout.column_reads import column_reads
 from skipstone.layout.layouts import compared_layouts, needs_of
 from skipstone.layout.options import LayoutOptions
+from skipstone.layout.reconstruction import JOIN_CELLS, JOIN_SECONDS
 from skipstone.layout.sample import Drawn, WorkloadView
-from skipstone.layout.table_view import FitWorkload, TableView
+from skipstone.layout.table_view import ColumnReads, FitWorkload, TableView
 from skipstone.predicate.expr import And, Expr
 from skipstone.predicate.normalize import TRUE, conjuncts
 from skipstone.predicate.partner import partners_in
@@ -45,7 +48,8 @@ class FitRequest:
 
     ``analysis`` is that of the same queries, if they were analysed before. ``judges`` are the queries that
     layouts are judged by, by default those that they are fitted for. ``wanted`` are the layouts that are
-    asked for; without them all that make sense are compared. ``queries_needed`` forbids that there are none.
+    asked for; without them all that make sense are compared, for a ``replica`` also those that only replicas
+    can have. ``queries_needed`` forbids that there are none.
     """
 
     file_indices: Counts
@@ -56,10 +60,11 @@ class FitRequest:
     judges: tuple[LoggedFilter, ...] | None = None
     wanted: tuple[str, ...] = ()
     queries_needed: bool = True
+    replica: bool = False
 
     def layouts(self, queries: bool) -> tuple[str, ...]:
         """What is to be fitted, with queries or without."""
-        return self.wanted or compared_layouts(self.options.own, queries)
+        return self.wanted or compared_layouts(self.options.own, queries, self.replica)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +107,14 @@ def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = N
             block_rows=block_rows,
             names=table.snapshot.logical_names,
             seed=request.options.seed,
+            join_cells=_join_cells(table),
         ),
         workload=FitWorkload(
             queries=mined.view,
             features=mined.features,
             feature_weights=mined.weights,
             feature_bits=bits([feature.predicate for feature in mined.features]),
+            reads=_reads(table, request, mined),
         ),
         drawn=drawn,
         total_rows=total_rows,
@@ -117,6 +124,21 @@ def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = N
         asked=Asked(request.judges or request.entries, judged, bits(judged.atoms)),
         options=request.options.own,
     )
+
+
+def _reads(table: OpenTable, request: FitRequest, mined: _Mined) -> ColumnReads | None:
+    """Which columns the queries read, for layouts that block columns separately."""
+    own = request.options.own
+    if not request.entries or not any(needs_of(name, own).replica for name in request.layouts(True)):
+        return None
+    names = tuple(path[0] for path in table.snapshot.names.display if len(path) == 1)
+    return column_reads(names, request.entries, mined.view, mined.features)
+
+
+def _join_cells(table: OpenTable) -> float:
+    """How many values are read in the time of joining one row, as far as the machine is known."""
+    cell_seconds = load_model(table.engine).coefficients.read_per_value / 1e6
+    return JOIN_SECONDS / cell_seconds if cell_seconds else JOIN_CELLS
 
 
 def _require_no_queries(table: OpenTable, request: FitRequest) -> None:

@@ -126,6 +126,7 @@ class Replicate:
                 workload.unusable,
                 options,
                 queries_needed=self.queries is not None and not workload.entries,
+                replica=True,
             )
             chosen = choose_layout(context.reporting_to(steps.step("choosing")), self.layout, request)
             if chosen.design is None:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import typer
 
-from skipstone.cli.layout_options import BlockOptions, HyperOptions, given_options
+from skipstone.cli.completion import complete_layout
+from skipstone.cli.layout_options import BlockOptions, OwnOptions
 from skipstone.cli.output import print_json
 from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, unused_json, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
 
-__all__ = ["run"]
+__all__ = ["AdviceOptions", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceOptions(OwnOptions):
+    """Which layouts are compared, and what is asked of them."""
+
+    layout: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A layout to compare; repeatable. Without it, all that make sense.",
+            autocompletion=complete_layout,
+        ),
+    ] = None
 
 
 def run(
     table: Source,
     log: QueryFileOrLog,
+    options: AdviceOptions,
     blocks: BlockOptions,
-    hyper: HyperOptions,
     shared: SharedOptions,
 ) -> None:
     """Say how much of the table the queries would scan under each layout, against its current layout."""
     with progress() as report:
         workload = log.read()
         advice = shared.open(table).advise(
-            workload, **asdict(blocks), progress=report, layout_options=given_options(**asdict(hyper))
+            workload,
+            **asdict(blocks),
+            progress=report,
+            layout_options=options.given(),
+            layouts=options.layout or (),
         )
     warn_of_unused(log.queries, advice.unusable)
     if shared.as_json:

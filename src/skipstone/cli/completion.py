@@ -37,6 +37,27 @@ def complete_balance(incomplete: str) -> list[str]:
     return _starting(BALANCES, incomplete)
 
 
+def complete_grouping(incomplete: str) -> list[str]:
+    """How the layout gsop can group columns."""
+    from skipstone.layout.gsop import GROUPINGS
+
+    return _starting(GROUPINGS, incomplete)
+
+
+def complete_inner(incomplete: str) -> list[str]:
+    """The layouts inside a column group."""
+    from skipstone.layout.gsop import INNER
+
+    return _starting(INNER, incomplete)
+
+
+def complete_reconstruction(incomplete: str) -> list[str]:
+    """What the layout gsop can take putting tuples together to cost."""
+    from skipstone.layout.gsop import RECONSTRUCTIONS
+
+    return _starting(RECONSTRUCTIONS, incomplete)
+
+
 def complete_curve(incomplete: str) -> list[str]:
     """The curves of the layout selforg."""
     from skipstone.layout.selforg import CURVES

@@ -9,7 +9,7 @@ import typer
 
 from skipstone.arguments import bounds_of
 from skipstone.cli.completion import complete_layout_or_auto
-from skipstone.cli.layout_options import Balance, BlockOptions, Keys, given_options
+from skipstone.cli.layout_options import BlockOptions, OwnOptions
 from skipstone.cli.output import print_json
 from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, warn_of_unused
@@ -19,15 +19,13 @@ __all__ = ["ReplicaOptions", "run"]
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaOptions:
+class ReplicaOptions(OwnOptions):
     """Which layout, and in how large pieces."""
 
     layout: Annotated[
         str,
         typer.Option(help="A layout, or auto for the best of them.", autocompletion=complete_layout_or_auto),
     ] = "auto"
-    balance: Balance = None
-    keys: Keys = None
     partition_rows: Annotated[
         int | None,
         typer.Option(
@@ -49,7 +47,7 @@ def run(
             options.layout,
             **asdict(blocks),
             partition_rows=options.partition_rows,
-            layout_options=given_options(balance=options.balance, keys=options.keys),
+            layout_options=options.given(),
             progress=report,
         )
     warn_of_unused(log.queries, made.unusable)

@@ -15,12 +15,13 @@ from skipstone.estimate.benefit import Scanned, Volume, break_even_runs, cheaper
 from skipstone.estimate.cost import Extent, RewriteFeatures
 from skipstone.estimate.cost_inputs import CostInputs, current_layout
 from skipstone.estimate.prepared import Prepared
-from skipstone.estimate.rewrite_features import rewrite_features
+from skipstone.estimate.rewrite_features import features_of_groups, rewrite_features
+from skipstone.estimate.scan_groups import group_reads, scanned_groups
 from skipstone.layout.assignment import blocks_of
 from skipstone.layout.contract import Design
 from skipstone.layout.formulas import holds
 from skipstone.layout.hyper import HYPER
-from skipstone.layout.layouts import layout_named
+from skipstone.layout.layouts import REPLICA_LAYOUTS, layout_named
 from skipstone.layout.numbers import block_numbers
 from skipstone.progress import Progress
 from skipstone.view import Cell, Grid, Share, View, Viewed
@@ -95,12 +96,16 @@ class Advice(Viewed):
     def best(self) -> str:
         """The layout that scans least; "current layout" when none is better than that.
 
-        Without queries, the one that is made for that.
+        Without queries, the one that is made for that. Column groups read fewer cells and have to put tuples
+        together, so they are only better if that takes less time in all.
         """
         if not self.queries:
             return HYPER.name if HYPER.name in self.designs else CURRENT_LAYOUT
         usable = [row for row in self.layouts if row.percent_scanned is not None]
-        return min(usable, key=lambda row: (row.percent_scanned or 0.0, row.layout != CURRENT_LAYOUT)).layout
+        whole = [row for row in usable if row.layout not in REPLICA_LAYOUTS]
+        best = min(whole, key=lambda row: (row.percent_scanned or 0.0, row.layout != CURRENT_LAYOUT))
+        faster = [row for row in usable if row not in whole and _is_faster(row, best)]
+        return min(faster, key=lambda row: row.scan_seconds or 0.0, default=best).layout
 
     def pays_most(self, runs: float) -> LayoutAdvice | None:
         """The layout that gains most in so many runs of the log, whether or not that is more than nothing."""
@@ -158,6 +163,12 @@ class Advice(Viewed):
         return "\n".join(lines)
 
 
+def _is_faster(row: LayoutAdvice, other: LayoutAdvice) -> bool:
+    """Whether reading takes less time, as far as that is known of both."""
+    one, two = row.scan_seconds, other.scan_seconds
+    return one is not None and two is not None and one < two
+
+
 def _line(row: LayoutAdvice) -> str:
     read, saved = (None if it is None else it / 1e6 for it in (row.bytes_scanned, row.bytes_saved))
     return (
@@ -211,12 +222,13 @@ def advise(
         started = time.perf_counter()
         try:
             design = prepared.fit(name)
-            scanned = _scanned(prepared, design)
+            scanned, note = ledger.simulate(design)
         except SkipstoneError as problem:
             rows.append(LayoutAdvice(name, 0, None, time.perf_counter() - started, problem=str(problem)))
             continue
         designs[name] = design
-        rows.append(ledger.row(name, design, scanned, time.perf_counter() - started))
+        plain = LayoutAdvice(name, _blocks(design), None, time.perf_counter() - started, note=note)
+        rows.append(ledger.row(plain, design, scanned))
     ordered = sorted(rows, key=lambda row: (row.percent_scanned is None, row.percent_scanned or 0.0))
     return Advice(
         root=prepared.snapshot.root,
@@ -264,21 +276,34 @@ class _Ledger:
         costs = self._inputs.model.coefficients
         return volume(scanned, self._load, self._prepared.total_rows, costs)
 
-    def row(self, name: str, design: Design, scanned: Scanned, fit_seconds: float) -> LayoutAdvice:
+    def simulate(self, design: Design) -> tuple[Scanned, str]:
+        """What the queries would scan, and what there is to say about the design."""
+        if len(design.groups) == 1:
+            return _scanned(self._prepared, design), design.note
+        reads = group_reads(self._prepared, design)
+        cells, ids = reads.percent(reads.cells), reads.percent(reads.tuple_ids)
+        note = (
+            f"{design.note}; of the cells asked for, queries read {cells:.2f} % and {ids:.2f} % as tuple ids"
+        )
+        return scanned_groups(reads, self._standing), note
+
+    def row(self, plain: LayoutAdvice, design: Design, scanned: Scanned) -> LayoutAdvice:
+        """A fitted layout, with what is known of it so far, in all its figures."""
         if self._inputs is not None and self._load is not None and self._inputs.beside:
             costs, rows = self._inputs.model.coefficients, self._prepared.total_rows
             scanned = cheaper(self._standing, scanned, self._load, rows, costs)
         after = self._volume(scanned)
-        plain = LayoutAdvice(
-            name, blocks_of(design.group.assignment), self.percent(scanned), fit_seconds, note=design.note
-        )
+        plain = replace(plain, percent_scanned=self.percent(scanned))
         if self._inputs is None:
             return plain
         costs, days = self._inputs.model.coefficients, self._inputs.days
         features = features_of_rewrite(self._prepared, design, self._inputs.sizes)
-        rewrite_seconds, size = costs.rewrite_seconds(features), features.extent.bytes
+        rewrite_seconds = costs.rewrite_seconds(features)
         plain = replace(
-            plain, rewrite_seconds=rewrite_seconds, rewrite_bytes_read=size, rewrite_bytes_written=size
+            plain,
+            rewrite_seconds=rewrite_seconds,
+            rewrite_bytes_read=float(self._prepared.bytes),
+            rewrite_bytes_written=features.extent.bytes,
         )
         if after is None or self._before is None:
             return plain
@@ -296,12 +321,21 @@ class _Ledger:
 
 
 def features_of_rewrite(prepared: Prepared, design: Design, sizes: ColumnSizes) -> RewriteFeatures:
-    """What the rewrite of the prepared files by a design costs by."""
+    """What the rewrite of the prepared files by a design costs by.
+
+    Column groups are written one after the other, each with its tuple ids and by its own features.
+    """
+    if len(design.groups) > 1:
+        return features_of_groups(design.groups, float(prepared.total_rows), sizes)
     features = [feature.predicate for feature in prepared.features_of(design)]
     expressions = prepared.expressions_of(design)
     size, rows = float(prepared.bytes), float(prepared.total_rows)
     extent = Extent(size, rows, rows * sizes.of().values)
     return rewrite_features(design.group.assignment, (*features, *expressions), extent)
+
+
+def _blocks(design: Design) -> int:
+    return sum(blocks_of(group.assignment) for group in design.groups)
 
 
 def _virtual_files(prepared: Prepared) -> Scanned:

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from skipstone.catalog.column_sizes import ColumnSizes
 from skipstone.estimate.cost import Coefficients, Extent
 from skipstone.layout.assignment import Numbers
+from skipstone.layout.reconstruction import JOIN_SECONDS
 from skipstone.layout.sample import Sample, WorkloadView
 from skipstone.layout.simulate import virtual_blocks
 from skipstone.predicate.expr import Expr
@@ -64,10 +65,19 @@ class Load:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scanned:
-    """Per query: the share of the rows in the blocks that are read, and how many blocks these are."""
+    """Per query: the share of the rows in the blocks that are read, and how many blocks these are.
+
+    Of column groups, ``share`` is that of the cells that the query asks for, tuple ids included, and
+    ``joined`` how many rows, as a share of the table's, are joined to others by their tuple ids.
+    """
 
     share: Floats
     blocks: Floats
+    joined: Floats | None = None
+
+    def join_seconds(self, total_rows: float) -> Floats:
+        """What it takes each query to put tuples together."""
+        return np.asarray(_joined(self) * total_rows * JOIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +169,8 @@ def volume(scanned: Scanned, load: Load, total_rows: float, costs: Coefficients)
     weighted = rows * load.weights
     read = Extent(float(weighted @ load.row_bytes), float(weighted.sum()), float(weighted @ load.row_values))
     files = float(scanned.blocks @ load.weights)
-    return Volume(read.rows, read.bytes, files, costs.read_seconds(read, files))
+    seconds = costs.read_seconds(read, files) + float(scanned.join_seconds(total_rows) @ load.weights)
+    return Volume(read.rows, read.bytes, files, seconds)
 
 
 def cheaper(one: Scanned, other: Scanned, load: Load, total_rows: float, costs: Coefficients) -> Scanned:
@@ -171,10 +182,16 @@ def cheaper(one: Scanned, other: Scanned, load: Load, total_rows: float, costs: 
                 scanned.share * total_rows, load.row_bytes, load.row_values, scanned.blocks, strict=True
             )
         ])
+        + scanned.join_seconds(total_rows)
         for scanned in (one, other)
     ]  # fmt: skip
     first = seconds[0] <= seconds[1]
-    return Scanned(np.where(first, one.share, other.share), np.where(first, one.blocks, other.blocks))
+    pairs = ((one.share, other.share), (one.blocks, other.blocks), (_joined(one), _joined(other)))
+    return Scanned(*(np.where(first, here, there) for here, there in pairs))
+
+
+def _joined(scanned: Scanned) -> Floats:
+    return np.zeros(len(scanned.share)) if scanned.joined is None else scanned.joined
 
 
 def break_even_runs(rewrite_seconds: float, saved_seconds: float) -> float | None:

@@ -42,11 +42,13 @@ class BlockMap:
 def block_maps(prepared: Prepared, designs: Mapping[str, Design]) -> dict[str, BlockMap]:
     """The map of each fitted layout, and that of the current one by the rows that were sampled of each file.
 
-    Of very many queries the heaviest count.
+    Of very many queries the heaviest count. Column groups have no blocks in common, and so no map.
     """
     found = {}
     sample, queries = prepared.view.sample, prepared.workload.queries
     for name, design in designs.items():
+        if len(design.groups) > 1:
+            continue
         numbers = block_numbers(design.group.assignment, sample, queries.atoms)
         found[name] = _map(
             prepared, numbers, prepared.features_of(design), blocks_of(design.group.assignment)

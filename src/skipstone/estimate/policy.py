@@ -64,10 +64,14 @@ def _check_layouts(layouts: tuple[str, ...], options: Mapping[str, str]) -> None
     if not layouts and not options:
         return
     # Imported late: the command line asks for the defaults before it knows that it needs a layout.
-    from skipstone.layout.layouts import check_any_options, layout_named
+    from skipstone.layout.layouts import REPLICA_LAYOUTS, check_any_options, layout_named
 
     for name in layouts:
         layout_named(name)
+    if layouts and set(layouts) <= set(REPLICA_LAYOUTS):
+        raise SkipstoneError(
+            f"layouts must name one for the table itself too, and by {layouts[0]} only replicas can be made."
+        )
     check_any_options(options)
 
 

@@ -70,6 +70,11 @@ class Prepared:
         return self.snapshot.bytes_of(self.file_indices)
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """The stored names of the table's columns."""
+        return tuple(path[0] for path in self.snapshot.names.display if len(path) == 1)
+
+    @property
     def logged_workload(self) -> tuple[tuple[Expr, float], ...]:
         """The distinct filters as they were logged, each with its weight."""
         view = view_of(self.logged) if self.logged else self.workload.queries

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from skipstone.catalog.column_sizes import ColumnSizes, PerRow
 from skipstone.estimate.cost import Extent, RewriteFeatures
 from skipstone.layout.assignment import Assignment, Clusters, Grid, Node, Partitioned, Tree, VectorMap
+from skipstone.layout.contract import ColumnGroup
 from skipstone.predicate.expr import Expr
 
-__all__ = ["placed_by", "rewrite_features"]
+__all__ = ["features_of_groups", "placed_by", "rewrite_features"]
+
+_TUPLE_ID_BYTES = 1.0
+"""What a tuple id takes, sorted inside its block and delta-encoded."""
 
 
 def placed_by(assignment: Assignment) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
@@ -58,6 +63,26 @@ def rewrite_features(assignment: Assignment, tracked: Iterable[Expr], extent: Ex
     placing = _evaluated(assignment)
     off_the_way = max(0, len(with_statistics & {*predicates}) - placing)
     return RewriteFeatures(extent, len(ordered), placing, len(beside) + off_the_way)
+
+
+def features_of_groups(groups: Sequence[ColumnGroup], rows: float, sizes: ColumnSizes) -> RewriteFeatures:
+    """What it takes to write column groups one after the other, each with its tuple ids."""
+    every = []
+    for group in groups:
+        own = sizes.of(group.columns or ())
+        extent = Extent.of(rows, PerRow(own.bytes + _TUPLE_ID_BYTES, own.values + 1.0))
+        tracked = (*(feature.predicate for feature in group.features), *group.expressions)
+        every.append(rewrite_features(group.assignment, tracked, extent))
+    return RewriteFeatures(
+        extent=Extent(
+            bytes=sum(each.extent.bytes for each in every),
+            rows=sum(each.extent.rows for each in every),
+            values=sum(each.extent.values for each in every),
+        ),
+        z=sum(each.z for each in every),
+        sop=sum(each.sop for each in every),
+        additional=sum(each.additional for each in every),
+    )
 
 
 def _evaluated(assignment: Assignment) -> int:

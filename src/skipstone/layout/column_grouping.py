@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skipstone.layout.column_access import Bits, ColumnAccess, Floats
+from skipstone.layout.known_groupings import read_alike
 from skipstone.layout.reconstruction import Reconstruction, sort_merge
 from skipstone.layout.rows_read import RowsRead, computed_rows, estimated_rows
 
@@ -76,18 +77,12 @@ def group_columns(access: ColumnAccess, cost: GroupingCost | None = None) -> Gro
     """The best state of the bottom-up search."""
     cost = cost or GroupingCost()
     access = access.merged()
-    search = _Search(access, _read_alike(access), cost)
+    search = _Search(access, read_alike(access.columns), cost)
     best = search.result()
     while search.merge_best():
         if search.state.total() < best.cost:
             best = search.result()
     return Grouping(best.groups, best.cost, search.estimates)
-
-
-def _read_alike(access: ColumnAccess) -> tuple[Bits, ...]:
-    """Columns that the same queries read are in one group; groups are in the order of their first column."""
-    _, first, kind = np.unique(access.columns, axis=1, return_index=True, return_inverse=True)
-    return tuple(np.asarray(kind.reshape(-1) == each) for each in np.argsort(first))
 
 
 @dataclass(slots=True, eq=False)

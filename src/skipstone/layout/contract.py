@@ -84,12 +84,14 @@ class Needs:
     """What a layout has to be given, besides a sample of what the workload filters on.
 
     ``workload``: it cannot be fitted without queries. ``vector_counts``: it is best fitted on the feature
-    vectors of all rows. ``all_columns``: the sample has all columns whose values have an order.
+    vectors of all rows. ``all_columns``: the sample has all columns whose values have an order. ``replica``:
+    what it makes can only be a replica, for a table has one order of rows.
     """
 
     workload: bool = False
     vector_counts: bool = False
     all_columns: bool = False
+    replica: bool = False
 
 
 class Layout(Protocol[Options]):

@@ -7,6 +7,7 @@ from typing import Any
 
 from skipstone.errors import SkipstoneError
 from skipstone.layout.contract import AnyLayout, Design, Needs
+from skipstone.layout.gsop import GSOP
 from skipstone.layout.hilbert import HILBERT
 from skipstone.layout.hyper import HYPER
 from skipstone.layout.own_options import option_names, parse_options
@@ -19,7 +20,9 @@ from skipstone.layout.zorder import ZORDER
 
 __all__ = [
     "LAYOUTS",
+    "REPLICA_LAYOUTS",
     "check_any_options",
+    "check_base_layout",
     "check_options",
     "compared_layouts",
     "fit_layout",
@@ -30,8 +33,11 @@ __all__ = [
 ]
 
 LAYOUTS: Mapping[str, AnyLayout] = {
-    layout.name: layout for layout in (RANGE, ZORDER, HILBERT, SOP, SELFORG, QDTREE, HYPER)
+    layout.name: layout for layout in (RANGE, ZORDER, HILBERT, SOP, SELFORG, QDTREE, HYPER, GSOP)
 }
+
+REPLICA_LAYOUTS = (GSOP.name,)
+"""Those by which only replicas can be made."""
 
 
 def layout_named(name: str, also: tuple[str, ...] = ()) -> AnyLayout:
@@ -67,6 +73,15 @@ def check_options(name: str, given: Mapping[str, str]) -> None:
         raise SkipstoneError(f"The layout {name} has no option {option}; {has}.")
 
 
+def check_base_layout(name: str) -> None:
+    """Refuse to lay the table itself out by what only replicas can have."""
+    if name in REPLICA_LAYOUTS:
+        raise SkipstoneError(
+            f"The layout {name} blocks columns separately, and a table has one order of rows; make a replica "
+            f"by it (skipstone replicate --layout {name})."
+        )
+
+
 def options_for(name: str, given: Mapping[str, str]) -> dict[str, str]:
     """Those of the options that a layout has, where several layouts are compared."""
     known = option_names(LAYOUTS[name].options)
@@ -84,17 +99,17 @@ def check_any_options(given: Mapping[str, str]) -> None:
             parse_options(layout.options, {option: given[option]})
 
 
-def compared_layouts(given: Mapping[str, str], queries: bool) -> tuple[str, ...]:
-    """The layouts to compare where none is named: with queries, or without.
+def compared_layouts(given: Mapping[str, str], queries: bool, replica: bool = False) -> tuple[str, ...]:
+    """The layouts to compare where none is named: with queries, or without, for a replica or a table.
 
     Those that need every column are made for when nobody knows what will be asked. Where queries are known,
     they are compared only if an option of theirs is given.
     """
+    needs = {name: needs_of(name, given) for name in LAYOUTS}
+    possible = [name for name in LAYOUTS if replica or not needs[name].replica]
     if not queries:
-        return tuple(name for name in LAYOUTS if not needs_of(name, given).workload)
-    return tuple(
-        name for name in LAYOUTS if options_for(name, given) or not needs_of(name, given).all_columns
-    )
+        return tuple(name for name in possible if not needs[name].workload)
+    return tuple(name for name in possible if options_for(name, given) or not needs[name].all_columns)
 
 
 def needs_of(name: str, given: Mapping[str, str]) -> Needs:

@@ -25,7 +25,7 @@ from skipstone.layout.column_access import Bits, ColumnAccess, Floats, Indices
 from skipstone.layout.local_features import local_features
 from skipstone.layout.pack import pack
 
-__all__ = ["RowsRead", "block_group", "computed_rows", "estimated_rows", "selected_rows"]
+__all__ = ["RowsRead", "block_group", "computed_rows", "estimated_rows", "rows_of_blocks", "selected_rows"]
 
 RowsRead = Callable[[ColumnAccess, Bits], Floats]
 """The rows that each query reads of a group of columns."""
@@ -46,7 +46,11 @@ def estimated_rows(access: ColumnAccess, group: Bits) -> Floats:
 def computed_rows(access: ColumnAccess, group: Bits) -> Floats:
     """What is read of the group's blocks."""
     chosen = local_features(access, group)
-    _, blocks = block_group(access, group, chosen)
+    return rows_of_blocks(access, block_group(access, group, chosen)[1], chosen)
+
+
+def rows_of_blocks(access: ColumnAccess, blocks: Clustering, chosen: Indices) -> Floats:
+    """The rows of the blocks that each query cannot skip by the chosen features."""
     return np.maximum(access.rows - _sums(blocks.sizes, _skips(access, blocks.unions, chosen)), 0.0)
 
 
