@@ -67,16 +67,13 @@ def choose(tables: Tables, limits: Limits) -> Chosen | Refused:
     if not tables.total:
         return Refused("EMPTY", "one of the tables has no rows that could be joined")
     found = [grouping for grouping in _candidates(tables, limits.cores) if grouping.groups]
-    best, hashed = None, None
-    for grouping in sorted(found, key=lambda grouping: _takes(grouping, limits.cores)):
-        side = _hashed_side(grouping, limits)
-        if best is None or (hashed is None and side is not None):
-            best, hashed = grouping, side
-        if hashed is not None:
-            break
-    if best is None:
+    if not found:
         return Refused("EMPTY", "no block of one table has keys of the other")
-    return _judged(Chosen(best, hashed), limits)
+    found.sort(key=lambda grouping: _takes(grouping, limits.cores))
+    sides = [_hashed_side(grouping, limits) for grouping in found]
+    hashed = [Chosen(grouping, side) for grouping, side in zip(found, sides, strict=True) if side is not None]
+    judged = [_judged(chosen, limits) for chosen in (*hashed[:1], Chosen(found[0], sides[0]))]
+    return next((chosen for chosen in judged if isinstance(chosen, Chosen)), judged[-1])
 
 
 def _judged(chosen: Chosen, limits: Limits) -> Chosen | Refused:

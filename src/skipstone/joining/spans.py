@@ -19,6 +19,7 @@ from skipstone.pruning.masks import Flags
 __all__ = ["NULL_KEY", "Keys", "Spans", "meets", "spans_of"]
 
 NULL_KEY = -1
+"""The rank of NULL, and of keys below all known bounds, which only blocks without bounds may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +90,7 @@ def _spans(keys: Keys, ranks: dict[object, int], keeps_nulls: bool) -> Spans:
     low = np.array([ranks.get(value, 0) for value in keys.low], np.int64)
     high = np.array([ranks.get(value, last) for value in keys.high], np.int64)
     only_nulls = (keys.nulls >= 0) & (keys.nulls == keys.rows)
-    low[~known], high[~known] = 0, last
+    low[~known], high[~known] = NULL_KEY, last
     low[only_nulls], high[only_nulls] = 1, 0
     if keeps_nulls:
         some: Flags = (keys.nulls != 0) & (keys.rows != 0)

@@ -24,6 +24,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
+from skipstone.spark.bridge.join_question import group_join
 from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.loaded_table import Decided, LoadedTable, stored_names
 from skipstone.spark.bridge.question import Question
@@ -74,7 +75,7 @@ class Runtime:
             self.shim.addAdapter(new_instance(spark, "SkipstoneDelta"))
             self.early = new_instance(spark, "SkipstoneEarly")
             self.early.connect(self.shim)
-        functions = (self._answer, self._probe, self._discover)
+        functions = (self._answer, self._probe, self._group, self._discover)
         self.shim.connect(*map(_Function, functions))
 
     def bind(self, name: str, frame: DataFrame) -> None:
@@ -192,6 +193,14 @@ class Runtime:
         except Exception as error:
             LOG.warning("A join skips nothing: %s", error, exc_info=True)
             return f"{type(error).__name__}: {error}"
+
+    def _group(self, text: str) -> str:
+        """Which blocks of two tables are joined in one task; or why Spark should shuffle them."""
+        try:
+            return group_join(text, self._tables.__getitem__)
+        except Exception as error:
+            LOG.warning("A join is left to Spark: %s", error, exc_info=True)
+            return json.dumps({"code": "FAILED", "sentence": f"{type(error).__name__}: {error}"})
 
     def _look_again(self, root: str, loaded: LoadedTable) -> None:
         if time.monotonic() - loaded.looked_at > _LOOK_AGAIN_SECONDS:

@@ -29,6 +29,11 @@ final class JoinNote {
         this.scan = JoinSide.text(target.scan);
     }
 
+    void decide(String code, String sentence) {
+        this.code = code;
+        this.sentence = sentence;
+    }
+
     /** Returns null, for what is refused. */
     JoinRule.Choice refuse(String code, String sentence) {
         this.code = code;

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode;
@@ -28,10 +29,18 @@ final class PlannedScans {
                             .executePlan(
                                     frame.queryExecution().logical(), CommandExecutionMode.SKIP());
             execution.optimizedPlan();
+            if (joined(execution.optimizedPlan())) {
+                // Whether a join needs a shuffle is decided when its operator is chosen.
+                execution.sparkPlan();
+            }
         } finally {
             pruner.endReport();
         }
         return scans;
+    }
+
+    private static boolean joined(LogicalPlan plan) {
+        return plan.containsPattern(TreePattern.JOIN());
     }
 
     /**

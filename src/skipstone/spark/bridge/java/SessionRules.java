@@ -13,16 +13,18 @@ final class SessionRules {
     private final Skipstone shim;
     private final Rule rule;
     private final DynamicStrategy strategy;
+    private final GroupedJoins grouped;
 
-    SessionRules(Skipstone shim, Rule rule, DynamicStrategy strategy) {
+    SessionRules(Skipstone shim, Rule rule, DynamicStrategy strategy, GroupedJoins grouped) {
         this.shim = shim;
         this.rule = rule;
         this.strategy = strategy;
+        this.grouped = grouped;
     }
 
     /**
      * Puts the rule behind all rules of a session, those of others included, unless it is there,
-     * and the strategy for what it makes before all others.
+     * and the strategies for what it makes and for joins before all others.
      */
     void install(SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
@@ -30,13 +32,16 @@ final class SessionRules {
             if (!methods.extraStrategies().contains(strategy)) {
                 methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(strategy));
             }
+            if (!methods.extraStrategies().contains(grouped)) {
+                methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(grouped));
+            }
             if (!methods.extraOptimizations().contains(rule)) {
                 methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().appended(rule));
             }
         }
     }
 
-    /** The strategy stays: there may be plans that the rule has been at. */
+    /** The strategies stay: there may be plans that the rule has been at. */
     void uninstall(SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {

@@ -26,8 +26,10 @@ public final class Skipstone {
     private final ScanPruner pruner = new ScanPruner(tables, adapters);
     private final LoggedScans loggedScans = new LoggedScans(tables, adapters);
     private final JoinPruner joins = new JoinPruner(tables, adapters);
+    private final GroupedJoins grouped = new GroupedJoins(this, joins, pruner);
     private final SessionRules rules =
-            new SessionRules(this, new SkipRule(this, pruner, joins), new DynamicStrategy(joins));
+            new SessionRules(
+                    this, new SkipRule(this, pruner, joins), new DynamicStrategy(joins), grouped);
     private volatile boolean active = true;
 
     public Skipstone() {
@@ -39,12 +41,15 @@ public final class Skipstone {
      *     sentence that says why not
      * @param prober takes a question about a key, answers with the share of the files that have
      *     keys like those of one file, or with a sentence that says why that is not known
+     * @param grouper takes a question about the blocks of two tables, answers with those that each
+     *     task of a join reads, as {@link GroupedJoins} reads it
      * @param discoverer takes a root path never seen before, and registers the table if it has a
      *     catalog; null switches discovery off
      */
-    public void connect(Function decider, Function prober, Function discoverer) {
+    public void connect(Function decider, Function prober, Function grouper, Function discoverer) {
         pruner.connect(decider);
         joins.connect(decider, prober);
+        grouped.connect(grouper);
         tables.connect(discoverer);
     }
 

@@ -1,0 +1,53 @@
+"""Joins without a shuffle, on executors that have no class of skipstone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.cluster.test_actions import on_executors
+from tests.light_plans import settings_of
+
+import skipstone
+
+QUERIES = {
+    "inner": "SELECT x.id, y.s FROM xs x JOIN ys y ON x.k = y.k",
+    "grouped": "SELECT x.id % 7, count(y.s) FROM xs x LEFT JOIN ys y ON x.k = y.k GROUP BY 1",
+    "full": "SELECT x.id, y.id FROM xs x FULL JOIN ys y ON x.k = y.k",
+    "itself": "SELECT x.id FROM xs x LEFT ANTI JOIN xs y ON x.k = y.k AND x.id > y.id",
+}
+
+
+@pytest.mark.parametrize(
+    ("generated", "adaptive", "hashed"), [("true", "true", "20000"), ("false", "false", "1")]
+)
+def test_rows_meet_there_without_being_shuffled(
+    spark: SparkSession, shared_tables: Path, generated: str, adaptive: str, hashed: str
+) -> None:
+    with settings_of(spark, {"spark.databricks.delta.properties.defaults.enableDeletionVectors": "true"}):
+        for name, files in (("xs", 8), ("ys", 5)):
+            path = shared_tables / f"{name}-{generated}"
+            frame = spark.range(0, 800, 1, files).selectExpr(
+                "id", "IF(id % 31 = 1, NULL, id DIV 2) AS k", "lpad(id, 5, '0') AS s"
+            )
+            frame.write.format("delta").save(str(path))
+            spark.sql(f"DELETE FROM delta.`{path}` WHERE id % 50 = 3")
+            skipstone.table(spark, f"{name}={path}").index()
+    wanted = {
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.skipstone.joins.grouped": "true",
+        "spark.skipstone.joins.hashedBytes": hashed,
+        "spark.sql.codegen.wholeStage": generated,
+        "spark.sql.adaptive.enabled": adaptive,
+    }
+    with settings_of(spark, wanted):
+        for text in QUERIES.values():
+            table = skipstone.table(spark, f"xs={shared_tables / f'xs-{generated}'}")
+            codes = {join.code for scan in table.explain(text).scans for join in scan.joins}
+            assert codes == {"GROUPED"}, (text, codes)
+            with on_executors(spark):
+                found = sorted(map(repr, spark.sql(text).collect()))
+            with settings_of(spark, {"spark.skipstone.enabled": "false"}):
+                assert sorted(map(repr, spark.sql(text).collect())) == found
+            assert found
