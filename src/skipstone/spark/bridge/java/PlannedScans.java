@@ -28,6 +28,13 @@ final class PlannedScans {
                             .executePlan(
                                     frame.queryExecution().logical(), CommandExecutionMode.SKIP());
             execution.optimizedPlan();
+            for (int i = 0; i < scans.size(); i++) {
+                if (((DecidedScan) scans.get(i)).mayReadGroups) {
+                    // Column groups are chosen when the columns are known.
+                    execution.sparkPlan();
+                    break;
+                }
+            }
         } finally {
             pruner.endReport();
         }

@@ -13,22 +13,27 @@ final class SessionRules {
     private final Skipstone shim;
     private final Rule rule;
     private final DynamicStrategy strategy;
+    private final GroupStrategy groups;
 
-    SessionRules(Skipstone shim, Rule rule, DynamicStrategy strategy) {
+    SessionRules(Skipstone shim, Rule rule, DynamicStrategy strategy, GroupStrategy groups) {
         this.shim = shim;
         this.rule = rule;
         this.strategy = strategy;
+        this.groups = groups;
     }
 
     /**
      * Puts the rule behind all rules of a session, those of others included, unless it is there,
-     * and the strategy for what it makes before all others.
+     * and the strategies for what it makes before all others.
      */
     void install(SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {
             if (!methods.extraStrategies().contains(strategy)) {
                 methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(strategy));
+            }
+            if (!methods.extraStrategies().contains(groups)) {
+                methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(groups));
             }
             if (!methods.extraOptimizations().contains(rule)) {
                 methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().appended(rule));

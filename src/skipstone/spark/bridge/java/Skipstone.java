@@ -26,8 +26,13 @@ public final class Skipstone {
     private final ScanPruner pruner = new ScanPruner(tables, adapters);
     private final LoggedScans loggedScans = new LoggedScans(tables, adapters);
     private final JoinPruner joins = new JoinPruner(tables, adapters);
+    private final GroupAsker groups = new GroupAsker(pruner);
     private final SessionRules rules =
-            new SessionRules(this, new SkipRule(this, pruner, joins), new DynamicStrategy(joins));
+            new SessionRules(
+                    this,
+                    new SkipRule(this, pruner, joins),
+                    new DynamicStrategy(joins),
+                    new GroupStrategy(this, groups));
     private volatile boolean active = true;
 
     public Skipstone() {
@@ -46,6 +51,14 @@ public final class Skipstone {
         pruner.connect(decider);
         joins.connect(decider, prober);
         tables.connect(discoverer);
+    }
+
+    /**
+     * @param chooser takes a question about the columns of a scan, answers with what it reads of
+     *     column groups, or with a sentence that says why nothing
+     */
+    public void connectGroups(Function chooser) {
+        groups.connect(chooser);
     }
 
     /** Adapters that come later are asked first. */
