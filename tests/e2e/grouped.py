@@ -110,7 +110,7 @@ class CopyGroups:
 def write_grouped(spark: SparkSession, path: Path) -> skipstone.Table:
     """800 rows in 4 files of consecutive ids; no statistics, two horizontal partitions of three groups."""
     frame = spark.range(0, ROWS, 1, FILES).selectExpr(*COLUMNS)
-    frame.write.format("delta").save(str(path))
+    frame.write.format("delta").option("delta.enableDeletionVectors", "true").save(str(path))
     table = skipstone.table(spark, str(path))
     assert len(table.perform(CopyGroups(groups()))) == 2
     return table

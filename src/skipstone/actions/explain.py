@@ -63,6 +63,7 @@ def scan_report(scan: DecidedScan) -> ScanReport:
         bytes_read=figures.bytes_read,
         failure=figures.failure,
         joins=figures.joins,
+        groups=figures.groups,
     )
     return report if scan.question is None else _with_reasons(report, scan, scan.question)
 
@@ -92,7 +93,7 @@ def _with_reasons(report: ScanReport, scan: DecidedScan, question: Question) -> 
         skipped=skip_reasons(result, scan.skipped & ~pruned, blocks.rows, sizes),
         unused=unused_predicates(result),
         read=read_reasons(read, blocks, result),
-        copies=copy_reports(scan.replicas, decided.choice),
+        copies=copy_reports(scan.replicas, decided.choice, scan.figures.group_verdicts),
     )
 
 

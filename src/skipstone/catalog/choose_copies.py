@@ -45,6 +45,8 @@ class Verdict(Enum):
     OTHER_SCHEMA = "the table had other columns when it was made"
     OTHER_SETTINGS = "it was made under other settings of the Parquet reader"
     BY_COLUMNS = "it is stored by column groups, and is chosen by the columns that the query reads"
+    OTHER_COLUMNS = "a column that the query reads is in none of its groups, or of another type there"
+    TURNED_OFF = "reading column groups is turned off in this session"
     LEFT_ALONE = "the query can tell from which files its rows come, or is part of a transaction"
 
 

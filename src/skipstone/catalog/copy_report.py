@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from skipstone.catalog.choose_copies import Choice, Verdict
 from skipstone.catalog.replicas import Replicas
@@ -11,13 +12,16 @@ from skipstone.pruning.report import CopyReport
 __all__ = ["copy_reports"]
 
 
-def copy_reports(replicas: Replicas, choice: Choice | None) -> tuple[CopyReport, ...]:
-    """A report for each replica and verdict."""
+def copy_reports(
+    replicas: Replicas, choice: Choice | None, by_columns: Mapping[int, str] | None = None
+) -> tuple[CopyReport, ...]:
+    """A report for each replica and verdict; ``by_columns`` has those that the scan's columns decided."""
     if choice is None:
         return ()
     totals = Counter(part.replica for part in replicas.parts)
     numbers: dict[tuple[str, Verdict], list[int]] = {}
-    for number, (part, verdict) in enumerate(zip(replicas.parts, choice.verdicts, strict=True)):
+    for number, (part, first) in enumerate(zip(replicas.parts, choice.verdicts, strict=True)):
+        verdict = Verdict[by_columns[number]] if by_columns and number in by_columns else first
         numbers.setdefault((part.replica, verdict), []).append(number)
     return tuple(
         CopyReport(

@@ -11,6 +11,7 @@ import numpy as np
 from skipstone.predicate.readable import readable
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Counts
+from skipstone.pruning.group_report import GroupReport
 from skipstone.pruning.join_report import JoinReport
 from skipstone.pruning.masks import Flags
 from skipstone.pruning.reasons import PruneResult
@@ -102,7 +103,7 @@ class ScanReport:
     that are read because they were indexed under other reader settings. ``failure`` is the sentence that
     says why nothing was skipped. ``filter`` is exact SQL, ``filter_text`` the same for people. ``read`` has,
     for every condition, the files that it could not rule out. ``joins`` is what joins will decide when the
-    query runs, beyond ``files_skipped``.
+    query runs, beyond ``files_skipped``. ``groups`` is what is read of replicas by column groups.
     """
 
     root: str
@@ -122,6 +123,7 @@ class ScanReport:
     filter_text: str = ""
     copies: tuple[CopyReport, ...] = ()
     joins: tuple[JoinReport, ...] = ()
+    groups: tuple[GroupReport, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """The report as text."""
@@ -133,6 +135,7 @@ class ScanReport:
         )
         yield f"  bytes: {self.bytes_read:,} of {self.bytes_total:,} read"
         yield from (f"  {copy.line()}" for copy in self.copies)
+        yield from (f"  {line}" for group in self.groups for line in group.lines())
         yield from (f"  {join.line()}" for join in self.joins)
         yield from _listed(self.skipped, "skipped")
         yield from _listed(self.read, "read")

@@ -11,8 +11,10 @@ from skipstone.spark.bridge.janino import load_class
 SOURCES = sorted(Path(skipstone.spark.bridge.__file__).with_name("java").glob("*.java"))
 FOR_DELTA = {
     "SkipstoneDelta",
+    "SkipstoneDeltaChosen",
     "SkipstoneDeltaCopies",
     "SkipstoneDeltaFiles",
+    "SkipstoneDeltaGroups",
     "SkipstoneDeltaOpener",
     "SkipstoneEarly",
     "SkipstoneRewrite",

@@ -22,6 +22,7 @@ from skipstone.catalog.replica_store import load_replicas
 from skipstone.catalog.replicas import NO_REPLICAS, Replicas
 from skipstone.errors import SkipstoneError
 from skipstone.pruning.blocks import Counts
+from skipstone.spark.bridge.grouped_scan import AskedColumns, decide_groups
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.join_question import group_join
@@ -77,6 +78,7 @@ class Runtime:
             self.early.connect(self.shim)
         functions = (self._answer, self._probe, self._group, self._discover)
         self.shim.connect(*map(_Function, functions))
+        self.shim.connectGroups(_Function(self._answer_groups))
 
     def bind(self, name: str, frame: DataFrame) -> None:
         """Let queries call a table by a name; ``names`` knows those of several parts, which no view has."""
@@ -156,6 +158,8 @@ class Runtime:
         entries.cover(*_packed(covered), _texts(covered.vectors), _longs(replicas.covered_by))
         entries.hold(*_packed(own), _texts(replicas.partition_values), _longs(replicas.part_of))
         entries.name(_texts([part.replica for part in replicas.parts]), len(replicas))
+        grouped = np.array([bool(part.groups) for part in replicas.parts], np.bool_)
+        entries.group(np.packbits(grouped, bitorder="little").tobytes())
         entries.damage(np.packbits(replicas.damaged, bitorder="little").tobytes())
         return entries
 
@@ -180,6 +184,18 @@ class Runtime:
             return answer
         except Exception as error:
             LOG.warning("A query reads everything: %s", error, exc_info=True)
+            return f"{type(error).__name__}: {error}"
+
+    def _answer_groups(self, text: str) -> str:
+        """What a scan reads of column groups, as JSON; or why nothing is known about that."""
+        try:
+            asked = AskedColumns.read(text)
+            loaded = self._tables[asked.question.root]
+            if loaded.problem or loaded.version != asked.question.version:
+                return loaded.problem or "the catalog was read anew while the query was planned"
+            return decide_groups(loaded, asked).text()
+        except Exception as error:
+            LOG.warning("A query reads no column groups: %s", error, exc_info=True)
             return f"{type(error).__name__}: {error}"
 
     def _probe(self, text: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 import numpy as np
@@ -13,6 +14,7 @@ from pyspark.sql import DataFrame
 from skipstone.catalog import Catalog
 from skipstone.catalog.replicas import Replicas
 from skipstone.predicate.expr import Expr
+from skipstone.pruning.group_report import GroupReport, GroupsJson, group_reports
 from skipstone.pruning.join_report import JoinJson, JoinReport
 from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.loaded_table import Decided
@@ -43,6 +45,8 @@ class _Summary(TypedDict):
     failure: str
     partitions: list[str]
     joins: list[JoinJson]
+    groups: GroupsJson | None
+    group_joins: dict[str, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class ScanFigures:
     """How many files and bytes a scan was offered and reads; ``failure`` says why nothing is skipped.
 
     ``parts`` are the horizontal partitions of replicas that it reads, in place of ``files_replaced`` base
-    files: some of their ``replica_files``. ``joins`` is what joins will decide when the query runs.
+    files: some of their ``replica_files``. ``joins`` is what joins decide when the query runs. ``groups``
+    is what is read of column groups, ``group_verdicts`` why, by the number of the partition.
     """
 
     root: str
@@ -68,6 +73,8 @@ class ScanFigures:
     replica_bytes_kept: int = 0
     parts: tuple[int, ...] = ()
     joins: tuple[JoinReport, ...] = ()
+    groups: tuple[GroupReport, ...] = ()
+    group_verdicts: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def files_read(self) -> int:
@@ -98,6 +105,10 @@ class ScanFigures:
             replica_bytes_kept=found["replica_bytes_kept"],
             parts=tuple(found["parts"]),
             joins=tuple(map(JoinReport.read, found["joins"])),
+            groups=group_reports(found["groups"], found["group_joins"]),
+            group_verdicts={
+                int(part): code for part, code in (found["groups"] or {"verdicts": {}})["verdicts"].items()
+            },
         )
 
 
@@ -153,7 +164,10 @@ class DecidedScan:
             return 0
         own = self.decision(question).own
         assert own is not None
-        read = int(replicas.catalog.blocks.rows[chosen[replicas.part_of] & ~own.skip].sum())
+        grouped = np.array([bool(part.groups) for part in replicas.parts], np.bool_)
+        of_rows = (chosen & ~grouped)[replicas.part_of] & ~own.skip
+        read = int(replicas.catalog.blocks.rows[of_rows].sum())
+        read += sum(group.rows for group in self.figures.groups)
         unread = self.replaced & ~self.offered
         rows = sum(part.rows for part, taken in zip(replicas.parts, chosen, strict=True) if taken)
         return read - rows + int(self.catalog.blocks.rows[unread].sum())

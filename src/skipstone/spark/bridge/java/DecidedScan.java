@@ -44,6 +44,18 @@ public final class DecidedScan {
     public BitSet skipped = new BitSet();
     public LogicalRelation relation;
 
+    /** What the scan may read of the table's replicas. */
+    CopyState copies;
+
+    /** Whether it may be read from column groups, which is decided at planning. */
+    boolean mayReadGroups;
+
+    /** What is read of column groups, as JSON; empty if none. */
+    public String groups = "";
+
+    /** How tuples of groups are put together, as JSON. */
+    String groupJoins = "null";
+
     /** What was decided about joins, each as JSON. */
     final List joins = new ArrayList();
 
@@ -116,7 +128,11 @@ public final class DecidedScan {
                 + CopyState.numbers(parts)
                 + ",\"partitions\":["
                 + partitions()
-                + "],\"joins\":"
+                + "],\"groups\":"
+                + (groups.length() == 0 ? "null" : groups)
+                + ",\"group_joins\":"
+                + groupJoins
+                + ",\"joins\":"
                 + joins
                 + "}";
     }

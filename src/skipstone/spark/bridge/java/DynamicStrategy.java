@@ -51,7 +51,7 @@ public final class DynamicStrategy extends SparkStrategy {
         Iterator others = session.sessionState().planner().strategies().iterator();
         while (others.hasNext()) {
             Object other = others.next();
-            if (!(other instanceof DynamicStrategy)) {
+            if (!(other instanceof DynamicStrategy) && !(other instanceof GroupStrategy)) {
                 Seq found = (Seq) ((SparkStrategy) other).apply(rest);
                 if (found.nonEmpty()) {
                     SparkPlan first = (SparkPlan) found.head();
@@ -64,7 +64,7 @@ public final class DynamicStrategy extends SparkStrategy {
     }
 
     /** The scan below projections and filters. */
-    private static LogicalRelation scanOf(LogicalPlan plan) {
+    static LogicalRelation scanOf(LogicalPlan plan) {
         LogicalPlan below = plan;
         while (below instanceof Project || below instanceof Filter) {
             Object child = below.children().head();

@@ -29,14 +29,24 @@ final class PlannedScans {
                             .executePlan(
                                     frame.queryExecution().logical(), CommandExecutionMode.SKIP());
             execution.optimizedPlan();
-            if (joined(execution.optimizedPlan())) {
-                // Whether a join needs a shuffle is decided when its operator is chosen.
+            if (joined(execution.optimizedPlan()) || mayReadGroups(scans)) {
+                // Whether a join needs a shuffle and which column groups are read is decided when
+                // operators are chosen.
                 execution.sparkPlan();
             }
         } finally {
             pruner.endReport();
         }
         return scans;
+    }
+
+    private static boolean mayReadGroups(List scans) {
+        for (int i = 0; i < scans.size(); i++) {
+            if (((DecidedScan) scans.get(i)).mayReadGroups) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean joined(LogicalPlan plan) {

@@ -41,6 +41,9 @@ public final class ReplicaEntries {
     /** Partitions of which base files are known to be damaged. */
     BitSet damaged = new BitSet();
 
+    /** Partitions that are stored by column groups; their files are not those of whole rows. */
+    BitSet grouped = new BitSet();
+
     /** What an adapter made of the files for its kind of table. */
     volatile Object made;
 
@@ -75,6 +78,11 @@ public final class ReplicaEntries {
     /** Little-endian bits of the partitions of which base files are known to be damaged. */
     public void damage(byte[] parts) {
         damaged = BitSet.valueOf(parts);
+    }
+
+    /** Little-endian bits of the partitions that are stored by column groups. */
+    public void group(byte[] parts) {
+        grouped = BitSet.valueOf(parts);
     }
 
     /** The ids of the replicas of horizontal partitions, for each of these, separated by NUL. */

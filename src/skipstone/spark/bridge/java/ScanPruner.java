@@ -110,6 +110,7 @@ final class ScanPruner {
             }
             condition = Literal$.MODULE$.TrueLiteral();
         }
+        record.copies = copies;
         record.root = table.root;
         record.version = table.version;
         record.relation = scan;
@@ -171,6 +172,12 @@ final class ScanPruner {
         if (record != null && !record.joins.contains(text)) {
             record.joins.add(text);
         }
+    }
+
+    /** The report that is being made on a scan; null if there is none to make. */
+    DecidedScan reported(LogicalRelation scan) {
+        List scans = (List) report.get();
+        return scans == null ? null : reported(scans, scan);
     }
 
     /** The report on a scan, which may have other files now but has the same columns. */

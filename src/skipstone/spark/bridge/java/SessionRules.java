@@ -4,6 +4,7 @@ import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.SparkStrategy;
 
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction1;
@@ -12,14 +13,12 @@ import scala.runtime.AbstractFunction1;
 final class SessionRules {
     private final Skipstone shim;
     private final Rule rule;
-    private final DynamicStrategy strategy;
-    private final GroupedJoins grouped;
+    private final SparkStrategy[] strategies;
 
-    SessionRules(Skipstone shim, Rule rule, DynamicStrategy strategy, GroupedJoins grouped) {
+    SessionRules(Skipstone shim, Rule rule, SparkStrategy[] strategies) {
         this.shim = shim;
         this.rule = rule;
-        this.strategy = strategy;
-        this.grouped = grouped;
+        this.strategies = strategies;
     }
 
     /**
@@ -29,11 +28,11 @@ final class SessionRules {
     void install(SparkSession session) {
         ExperimentalMethods methods = session.sessionState().experimentalMethods();
         synchronized (methods) {
-            if (!methods.extraStrategies().contains(strategy)) {
-                methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(strategy));
-            }
-            if (!methods.extraStrategies().contains(grouped)) {
-                methods.extraStrategies_$eq((Seq) methods.extraStrategies().prepended(grouped));
+            for (int i = 0; i < strategies.length; i++) {
+                if (!methods.extraStrategies().contains(strategies[i])) {
+                    methods.extraStrategies_$eq(
+                            (Seq) methods.extraStrategies().prepended(strategies[i]));
+                }
             }
             if (!methods.extraOptimizations().contains(rule)) {
                 methods.extraOptimizations_$eq((Seq) methods.extraOptimizations().appended(rule));

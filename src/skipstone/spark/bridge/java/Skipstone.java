@@ -2,6 +2,7 @@ package skipstone;
 
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.SparkStrategy;
 import org.apache.spark.sql.internal.SQLConf;
 
 import java.util.List;
@@ -27,9 +28,14 @@ public final class Skipstone {
     private final LoggedScans loggedScans = new LoggedScans(tables, adapters);
     private final JoinPruner joins = new JoinPruner(tables, adapters);
     private final GroupedJoins grouped = new GroupedJoins(this, joins, pruner);
+    private final GroupAsker groups = new GroupAsker(pruner);
     private final SessionRules rules =
             new SessionRules(
-                    this, new SkipRule(this, pruner, joins), new DynamicStrategy(joins), grouped);
+                    this,
+                    new SkipRule(this, pruner, joins),
+                    new SparkStrategy[] {
+                        new DynamicStrategy(joins), new GroupStrategy(this, groups), grouped
+                    });
     private volatile boolean active = true;
 
     public Skipstone() {
@@ -51,6 +57,14 @@ public final class Skipstone {
         joins.connect(decider, prober);
         grouped.connect(grouper);
         tables.connect(discoverer);
+    }
+
+    /**
+     * @param chooser takes a question about the columns of a scan, answers with what it reads of
+     *     column groups, or with a sentence that says why nothing
+     */
+    public void connectGroups(Function chooser) {
+        groups.connect(chooser);
     }
 
     /** Adapters that come later are asked first. */

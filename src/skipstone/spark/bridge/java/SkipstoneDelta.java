@@ -1,6 +1,7 @@
 package skipstone;
 
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.OptimisticTransaction;
@@ -26,7 +27,6 @@ import scala.collection.mutable.ListBuffer;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -179,8 +179,8 @@ public final class SkipstoneDelta implements ScanAdapter {
         scan.format = "delta";
         PreparedDeltaFileIndex prepared = (PreparedDeltaFileIndex) relation.location();
         boolean copied = !answer.parts.isEmpty();
-        Chosen skip =
-                new Chosen(
+        SkipstoneDeltaChosen skip =
+                new SkipstoneDeltaChosen(
                         table,
                         answer.skip,
                         copied
@@ -227,11 +227,12 @@ public final class SkipstoneDelta implements ScanAdapter {
                         before.unusedFilters(),
                         before.scanDurationMs(),
                         before.dataSkippingType());
-        if (!copied && scan.filesKept == scan.filesOffered) {
+        GroupOffer offer = SkipstoneDeltaGroups.offer(table, scan, before);
+        if (offer == null && !copied && scan.filesKept == scan.filesOffered) {
             return prepared;
         }
         String[] replicas = copied ? table.replicas.replicasOf(answer.parts) : ReplicaEntries.NONE;
-        PrunedDelta pruned = new PrunedDelta(prepared, after, skip, replicas);
+        PrunedDelta pruned = new PrunedDelta(prepared, after, skip, replicas, offer);
         if (copied && scan.reported) {
             pruned.countListed(scan, relation.partitionSchema());
         }
@@ -269,51 +270,11 @@ public final class SkipstoneDelta implements ScanAdapter {
         return out;
     }
 
-    /**
-     * Which files of a table are read: its entries that are skipped, and files that a replica
-     * covers.
-     */
-    static final class Chosen {
-        private final CatalogEntries table;
-        private final BitSet skip;
-        private final Set covered;
-
-        Chosen(CatalogEntries table, BitSet skip, Set covered) {
-            this.table = table;
-            this.skip = skip;
-            this.covered = covered;
-        }
-
-        /**
-         * The files that are not skipped; those that Delta leaves out by itself, if it is known,
-         * are not offered.
-         */
-        Seq keep(Seq files, Set byDelta, DecidedScan scan) {
-            ListBuffer kept = new ListBuffer();
-            Iterator all = files.iterator();
-            while (all.hasNext()) {
-                AddFile file = (AddFile) all.next();
-                int entry = table.find(file.path(), file.size(), file.modificationTime());
-                boolean replaced = covered.contains(file.path());
-                boolean skipped = replaced || entry >= 0 && skip.get(entry);
-                if (skipped && byDelta != null && !byDelta.contains(file.path())) {
-                    continue;
-                }
-                if (replaced) {
-                    scan.countReplaced(entry, file.size());
-                } else if (scan.count(entry, skip, file.size())) {
-                    kept.addOne(file);
-                }
-            }
-            return kept.toList();
-        }
-    }
-
     /** Delta's prepared index over other files; also when Delta selects its files again later. */
-    static final class PrunedDelta extends PreparedDeltaFileIndex implements PrunedIndex {
+    static final class PrunedDelta extends PreparedDeltaFileIndex implements GroupedIndex {
         private static final long serialVersionUID = 1L;
 
-        private final transient Chosen chosen;
+        private final transient SkipstoneDeltaChosen chosen;
 
         /** The replicas that are read in place of base files. */
         final String[] replicas;
@@ -321,7 +282,31 @@ public final class SkipstoneDelta implements ScanAdapter {
         /** Whether Delta has not looked for files at all, or does not know those that are read. */
         private final boolean alone;
 
-        PrunedDelta(PreparedDeltaFileIndex of, DeltaScan scan, Chosen chosen, String[] replicas) {
+        /** What may be read of column groups instead of some of the files; null for nothing. */
+        final transient GroupOffer offer;
+
+        PrunedDelta(
+                PreparedDeltaFileIndex of,
+                DeltaScan scan,
+                SkipstoneDeltaChosen chosen,
+                String[] replicas,
+                GroupOffer offer) {
+            this(
+                    of,
+                    scan,
+                    chosen,
+                    replicas,
+                    offer,
+                    replicas.length > 0 || of instanceof Everything);
+        }
+
+        private PrunedDelta(
+                PreparedDeltaFileIndex of,
+                DeltaScan scan,
+                SkipstoneDeltaChosen chosen,
+                String[] replicas,
+                GroupOffer offer,
+                boolean alone) {
             super(
                     of.spark(),
                     of.deltaLog(),
@@ -331,7 +316,46 @@ public final class SkipstoneDelta implements ScanAdapter {
                     of.versionScanned());
             this.chosen = chosen;
             this.replicas = replicas;
-            this.alone = replicas.length > 0 || of instanceof Everything;
+            this.offer = offer;
+            this.alone = alone;
+        }
+
+        public GroupOffer offer() {
+            return offer;
+        }
+
+        public Path root() {
+            return path();
+        }
+
+        public FileIndex withoutFiles() {
+            return of(ScalaSeq.empty(), chosen, true);
+        }
+
+        public FileIndex without(GroupAsker.GroupAnswer answer) {
+            Set covered = SkipstoneDeltaCopies.covered(offer.table.replicas, answer.chosen);
+            Set copies = offer.filesOf(answer.replaced);
+            Seq kept = SkipstoneDeltaGroups.beside(preparedScan(), covered, copies);
+            return kept.isEmpty() ? null : of(kept, chosen.without(covered), alone);
+        }
+
+        /** The same scan of other files, which has no offer any more. */
+        private PrunedDelta of(Seq files, SkipstoneDeltaChosen fewer, boolean asTheyAre) {
+            DeltaScan scan = SkipstoneDeltaGroups.reading(preparedScan(), files);
+            return new PrunedDelta(this, scan, fewer, replicas, null, asTheyAre);
+        }
+
+        public void count(FileIndex rest, GroupAsker.GroupAnswer answer, DecidedScan record) {
+            SkipstoneDeltaGroups.count(
+                    record,
+                    answer,
+                    offer.table.replicas,
+                    preparedScan().files(),
+                    rest == null ? ScalaSeq.empty() : ((PrunedDelta) rest).preparedScan().files());
+        }
+
+        public StructType stored(StructType columns) {
+            return SkipstoneDeltaGroups.stored(preparedScan(), columns);
         }
 
         public Seq matchingFiles(Seq partitionFilters, Seq dataFilters) {
