@@ -1,8 +1,8 @@
 """One table per layout, each made from the same denormalised rows, with the seconds that making it took.
 
 A Delta table can be copied as a directory, since its log has relative paths. So skipstone's layouts and
-Delta's own are each made in place on a copy of the table as it lies, as a user would make them. The ranges of
-SIGMOD'14 section 7.3.1 are written by Spark from a block number in SQL.
+Delta's own are each made in place on a copy of the table in its current layout, as a user would make them.
+The ranges of SIGMOD'14 section 7.3.1 are written by Spark from a block number in SQL.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Builder:
         return table(self.spark, f"{TABLE}={self.home / name}")
 
     def as_lies(self) -> Piece:
-        """Only statistics, for the table as it lies."""
+        """Only statistics, for the table in its current layout."""
         return self._indexed(AS_LIES)
 
     def by_range(self, name: str) -> Piece:

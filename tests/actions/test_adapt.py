@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
 from tests.actions.conftest import POLICY, ask
 from tests.costs import EAGER
 from tests.opened import opened
+from tests.shipments import ROWS, write_shipments
 
 import skipstone
 from skipstone.actions.auto import Auto
@@ -33,6 +35,24 @@ QUERIES = tuple(f"SELECT sum(id) FROM shipments WHERE {condition}" for condition
 WINDOW = Workload(tuple(Query(text, count=50) for text in QUERIES))
 
 
+@pytest.fixture
+def table(spark: SparkSession, copied: Callable[..., Path]) -> skipstone.Table:
+    """Shipments in forty blocks, laid out without queries."""
+
+    def make(path: Path) -> None:
+        write_shipments(spark, path, "delta", ROWS)
+        skipstone.table(spark, f"shipments={path}").optimize(block_rows=300, layout="hyper")
+
+    return skipstone.table(spark, f"shipments={copied('shipments-hyper', make)}")
+
+
+def newest(table: skipstone.Table) -> str:
+    """The id of the layout that wrote the newest files."""
+    now = opened(table)
+    now.refresh()
+    return newest_layout(now.files, now.catalog)
+
+
 def answers(table: skipstone.Table, enabled: bool) -> list[list[Row]]:
     table.spark.conf.set("spark.skipstone.enabled", str(enabled).lower())
     found = [table.spark.sql(text).collect() for text in QUERIES]
@@ -47,10 +67,9 @@ def rows_scanned(table: skipstone.Table) -> int:
 
 
 def test_adapt_rewrites_some_of_the_files_and_the_queries_scan_less(
-    shipments: Callable[..., skipstone.Table],
+    table: skipstone.Table,
 ) -> None:
-    table = shipments()
-    first = table.optimize(block_rows=300, layout="hyper")
+    first = newest(table)
     before, paths, scanned = hash_of(table.frame()), set(opened(table).files.paths), rows_scanned(table)
 
     dry = table.adapt(WINDOW, dry_run=True, model=EAGER)
@@ -75,13 +94,13 @@ def test_adapt_rewrites_some_of_the_files_and_the_queries_scan_less(
     stored = stored_layout(now.store, report.layout_id, now.root)
     assert stored is not None
     assert isinstance(stored.design.group.assignment, Tree)
-    assert (stored.record.strategy, stored.record.adapted_from) == ("hyper", (first.layout_id,))
-    assert newest_layout(now.files, now.catalog) == report.layout_id
+    assert (stored.record.strategy, stored.record.adapted_from) == ("hyper", (first,))
+    assert newest(table) == report.layout_id
 
     # Files that were left alone lie by the adapted layout, so the optimiser has nothing to do with them.
     block_rows = stored.record.block_rows
     assert len(unclustered_files(now.files, now.catalog, block_rows)) < report.files_written / 2
-    assert set(files_by_layout(now.files, now.catalog)) == {first.layout_id, report.layout_id}
+    assert set(files_by_layout(now.files, now.catalog)) == {first, report.layout_id}
     lineage = dict.fromkeys(stored.record.adapted_from, report.layout_id)
     assert set(files_by_layout(now.files, now.catalog, lineage)) == {report.layout_id}
 
@@ -101,10 +120,9 @@ def test_adapt_rewrites_some_of_the_files_and_the_queries_scan_less(
 
 
 def test_auto_adapts_a_tree_made_without_queries_if_that_gains_more_than_a_full_rewrite(
-    shipments: Callable[..., skipstone.Table],
+    table: skipstone.Table,
 ) -> None:
-    table = shipments()
-    first = table.optimize(block_rows=300, layout="hyper")
+    first = newest(table)
     before, paths = hash_of(table.frame()), set(opened(table).files.paths)
     assert table.perform(Auto(policy=POLICY, model=EAGER)).code == "NO_LOG"
     ask(table, *CONDITIONS)
@@ -143,16 +161,14 @@ def test_auto_adapts_a_tree_made_without_queries_if_that_gains_more_than_a_full_
     assert 0 < len(rewritten) == json_number(done.numbers["files"]) < len(paths) / 2
     record = load_layout(now.store, json_text(done.numbers["layout_id"]))
     assert record is not None
-    assert (record.strategy, record.adapted_from) == ("hyper", (first.layout_id,))
+    assert (record.strategy, record.adapted_from) == ("hyper", (first,))
     assert table.perform(ShowAutoStatus(POLICY)).decisions[-1] == done
     assert table.perform(Auto(policy=curves, model=dear)).code == "WAITING", "the tree suits them now"
 
 
 def test_an_adaptation_that_is_cancelled_leaves_the_table_as_it_was(
-    shipments: Callable[..., skipstone.Table],
+    table: skipstone.Table,
 ) -> None:
-    table = shipments()
-    table.optimize(block_rows=300, layout="hyper")
     before, cancel = opened(table), Cancel()
 
     def report(what: str, done: int, total: int) -> None:
@@ -184,13 +200,13 @@ def test_trees_inside_horizontal_partitions_are_adapted_one_by_one(
     assert answers(table, enabled=True) == answers(table, enabled=False)
 
 
-def test_what_cannot_be_adapted_is_told_in_one_sentence(shipments: Callable[..., skipstone.Table]) -> None:
+def test_what_cannot_be_adapted_is_told_in_one_sentence(
+    shipments: Callable[..., skipstone.Table], table: skipstone.Table
+) -> None:
     with pytest.raises(SkipstoneError, match="is a directory of Parquet files, which cannot be replaced"):
-        shipments("parquet").adapt(WINDOW)
-    table = shipments()
+        shipments("parquet", 100).adapt(WINDOW)
     with pytest.raises(SkipstoneError, match="is not laid out by a tree that could be adapted"):
-        table.adapt(WINDOW)
-    table.optimize(block_rows=2_000, layout="hyper")
+        shipments(rows=100).adapt(WINDOW)
     with pytest.raises(SkipstoneError, match="The log has no query of the last 30 days on"):
         table.adapt()
     with pytest.raises(SkipstoneError, match="No query of the log reads"):

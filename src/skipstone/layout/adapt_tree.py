@@ -71,7 +71,7 @@ _PARTS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaidOut:
-    """Rows as they lie: by a tree, in files; without ``file_of``, that of each sampled row, in its leaves.
+    """Rows as a tree laid them out: in files; without ``file_of``, that of each sampled row in its leaves.
 
     With ``by`` there is a tree inside each horizontal partition (:mod:`~skipstone.layout.one_tree`).
     """

@@ -1,4 +1,4 @@
-"""The blocks of a tree as they lie: below which node, and what queries read of them in vain.
+"""The blocks of a tree in its current layout: below which node, and what queries read of them in vain.
 
 A *unit* is what is rewritten whole or left alone: a file. Right after a table was laid out by a tree, its
 units are the leaves. Later some are not: files of appended rows, and files that an adaptation left alone,

@@ -27,8 +27,6 @@ from skipstone.spark.engine.session_copy import copied_session, in_session
 from skipstone.spark.engine.statistics import Measured, measure
 from skipstone.workload.queries import Query, Workload
 
-pytestmark = pytest.mark.usefixtures("usual_plans")
-
 ROWS = 1_000
 FILES = 2
 
@@ -75,6 +73,7 @@ def set_property(table: skipstone.Table, name: str, value: str) -> None:
     table.spark.sql(f"ALTER TABLE delta.`{table.source}` SET TBLPROPERTIES ('{name}' = '{value}')")
 
 
+@pytest.mark.usefixtures("usual_plans")
 def test_rows_of_all_types_are_rewritten_in_one_commit_that_changes_no_data(
     shipments: Callable[..., skipstone.Table],
 ) -> None:
@@ -92,6 +91,7 @@ def test_rows_of_all_types_are_rewritten_in_one_commit_that_changes_no_data(
     assert '"dataChange":false' in newest.read_text()
 
 
+@pytest.mark.usefixtures("usual_plans")
 def test_deleted_rows_stay_deleted(spark: SparkSession, table: skipstone.Table) -> None:
     set_property(table, "delta.enableDeletionVectors", "true")
     spark.sql(f"DELETE FROM delta.`{table.source}` WHERE id % 10 = 0")
@@ -144,24 +144,22 @@ def test_the_second_of_two_rewrites_is_refused(
     assert len(opened(table).files) == 3
 
 
-@pytest.mark.parametrize("stage", ["_write", "commit", "measure", "publish"])
-def test_a_failure_at_any_stage_leaves_the_old_table(
-    table: skipstone.Table, before: RowHash, monkeypatch: pytest.MonkeyPatch, stage: str
-) -> None:
+def test_a_failure_at_any_stage_leaves_the_old_table(table: skipstone.Table, before: RowHash) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError("No space left on device")
 
-    if stage == "commit":
-        monkeypatch.setattr(rewriter, "publish", lambda *_: None)
-        during_write(monkeypatch, fail)
-    else:
-        monkeypatch.setattr(Rewriting if stage == "_write" else rewriter, stage, fail)
-    with pytest.raises(OSError, match="No space left"):
-        rewrite(table)
-    monkeypatch.undo()
-    assert hash_of(table.frame()) == before
-    assert data_files(table) == FILES
-    assert opened(table).snapshot.version == 0
+    for stage in ("_write", "commit", "measure", "publish"):
+        with pytest.MonkeyPatch.context() as patch:
+            if stage == "commit":
+                patch.setattr(rewriter, "publish", lambda *_: None)
+                during_write(patch, fail)
+            else:
+                patch.setattr(Rewriting if stage == "_write" else rewriter, stage, fail)
+            with pytest.raises(OSError, match="No space left"):
+                rewrite(table)
+        assert hash_of(table.frame()) == before, stage
+        assert data_files(table) == FILES, stage
+        assert opened(table).snapshot.version == 0, stage
 
 
 def test_a_commit_after_which_delta_fails_stays(
@@ -224,6 +222,7 @@ def test_rows_that_do_not_agree_are_never_committed(
     assert data_files(table) == FILES
 
 
+@pytest.mark.usefixtures("usual_plans")
 @pytest.mark.parametrize("damage", ["missing", "corrupt"])
 def test_a_file_that_cannot_be_read_stops_a_rewrite_even_if_the_session_ignores_it(
     spark: SparkSession, table: skipstone.Table, damage: str, tmp_path: Path
@@ -297,6 +296,7 @@ def test_columns_named_so_have_no_dictionaries_in_the_new_files(table: skipstone
         assert dictionaries == {"id": False, "k": True}
 
 
+@pytest.mark.usefixtures("usual_plans")
 def test_rows_that_spark_has_counted_twice_are_counted_again(
     table: skipstone.Table, before: RowHash, monkeypatch: pytest.MonkeyPatch
 ) -> None:
