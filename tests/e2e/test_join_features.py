@@ -183,6 +183,12 @@ def test_results_stay_the_same_however_the_query_is_run(star: Star) -> None:
         ):
             assert_same(star.spark, query)
             assert sorted(scan.files_read for scan in star.scans(query)) == [1, 2]
+    # Two scans under one filter that differ in their files only are not computed once for both.
+    sums = "(SELECT l_order, sum(qty) AS s FROM facts GROUP BY l_order)"
+    twice = " UNION ALL ".join(
+        f"SELECT l_order, s FROM {sums} JOIN orders ON l_order = o_id WHERE prio = 'p{n}'" for n in (3, 4)
+    )
+    star.reads(twice, 1, 1)
     cached = star.spark.sql("SELECT l_id FROM facts JOIN orders ON l_order = o_id WHERE prio = 'p3'").cache()
     try:
         assert cached.count() == cached.count() == 48

@@ -12,6 +12,7 @@ from skipstone.predicate.normalize import normalize, normalize_filter
 from skipstone.predicate.partner import (
     Partner,
     bound,
+    other_side,
     partner_of,
     partners_in,
     states_in,
@@ -120,6 +121,16 @@ def test_whatever_implies_another_has_its_rows(
 
     if holds(p):
         assert holds(q) in (True, None)
+
+
+def test_the_other_side_of_a_range_is_about_the_same_partners() -> None:
+    below = Comparison("<", Y, literal(2))
+    chain = Partner((Y,), "/t/lands", (X,), at_least(2)).call
+    assert other_side(partner(at_least(2))) == partner(below)
+    assert other_side(partner(chain)) == partner(Partner((Y,), "/t/lands", (X,), below).call)
+    assert other_side(partner(CITY)) is None
+    assert other_side(partner(And((at_least(2), CITY)))) is None
+    assert other_side(at_least(2)) is None
 
 
 def test_the_evaluator_knows_only_what_the_row_says() -> None:

@@ -31,6 +31,8 @@ from skipstone.pruning.blocks import Counts, Feature
 from skipstone.spark.bridge.read_back import read_back
 from skipstone.spark.engine.draw_sample import Request, count_rows, draw, ordered_inputs
 from skipstone.spark.engine.open_table import OpenTable
+from skipstone.spark.engine.partner_candidates import partner_candidates
+from skipstone.spark.engine.partners import JoinedTables
 from skipstone.spark.engine.resolve_tracked import tracked_columns, tracked_expressions
 from skipstone.workload.analysis import Analysis, analyze
 from skipstone.workload.predicates import LoggedFilter, date_filters
@@ -89,7 +91,7 @@ def prepare(table: OpenTable, request: FitRequest, progress: Progress | None = N
         view = view_of(())
     analysis = request.analysis or _analysis(request, steps.step("mining"))
     partition = _partition(table, request.options.partition_by)
-    mined = _features(table, view, analysis, request.options.rough)
+    mined = _with_candidates(table, _features(table, view, analysis, request.options.rough), request)
     with watch(steps.step("counting"), "counting rows"):
         total_rows = count_rows(table, request.file_indices)
     block_rows = _block_rows(table, request, total_rows)
@@ -229,6 +231,16 @@ class _Bits:
         # The first of them need no copy.
         first = indices == list(range(len(indices)))
         return self.drawn.sample.bits[:, : len(indices)] if first else self.drawn.sample.bits[:, indices]
+
+
+def _with_candidates(table: OpenTable, mined: _Mined, request: FitRequest) -> _Mined:
+    """The same with further conditions on joined tables to cut by, none if no query has any."""
+    if not any(partners_in(atom) for atom in mined.view.atoms):
+        return mined
+    joined = JoinedTables(table.engine)
+    more = partner_candidates(joined, mined.view.atoms, request.options.seed)
+    fine = [atom for atom in more if unwritable(atom) is None]
+    return replace(mined, view=replace(mined.view, atoms=(*mined.view.atoms, *fine)))
 
 
 def _without_partners(predicate: Expr) -> Expr:

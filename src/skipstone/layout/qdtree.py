@@ -54,6 +54,7 @@ from skipstone.predicate.expr import (
     is_opaque,
     type_of,
 )
+from skipstone.predicate.partner import other_side
 from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Feature
 
@@ -190,7 +191,11 @@ def cut_features(sample: Sample, queries: WorkloadView, cuts: Sequence[Expr]) ->
     # Only a feature bit says how two columns compare, so these atoms are kept even if unused.
     pairs = [atom for atom in queries.atoms if len(columns_of(atom)) > 1 and not is_opaque(atom)]
     every = dict.fromkeys([*chosen, *pairs])
-    return tuple(Feature(cut, to_sql(cut)) for cut in list(every)[:_MOST_FEATURES])
+    # Of a joined table either side of a range is known by a bit of its own.
+    known = set(queries.atoms)
+    sides = [side for cut in every if (side := other_side(cut)) in known]
+    both = dict.fromkeys([*list(every)[:_MOST_FEATURES], *sides[:_MOST_FEATURES]])
+    return tuple(Feature(cut, to_sql(cut)) for cut in both)
 
 
 def _cuts(assignment: Assignment) -> Iterator[Expr]:

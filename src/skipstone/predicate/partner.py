@@ -47,7 +47,17 @@ from skipstone.predicate.expr import (
 from skipstone.predicate.normalize import normalize, normalize_filter
 from skipstone.predicate.types import BOOLEAN
 
-__all__ = ["FLAG", "Partner", "bound", "partner_of", "partners_in", "states_in", "unbound", "with_flags"]
+__all__ = [
+    "FLAG",
+    "Partner",
+    "bound",
+    "other_side",
+    "partner_of",
+    "partners_in",
+    "states_in",
+    "unbound",
+    "with_flags",
+]
 
 NAME = "partner"
 FLAG = "__skipstone_partner_"
@@ -132,6 +142,17 @@ def _in_states(expr: Expr, state_of: Callable[[Partner], str]) -> Expr:
         return replace(partner, where=_in_states(partner.where, state_of), state=state_of(partner)).call
 
     return _mapped(expr, about)
+
+
+def other_side(expr: Expr) -> Expr | None:
+    """The predicate about the same partners whose condition is the negation of a range; None for others."""
+    partner = partner_of(expr)
+    if partner is None:
+        return None
+    if isinstance(partner.where, Comparison) and partner.where.op != "=":
+        return replace(partner, where=normalize(Not(partner.where))).call
+    inner = other_side(partner.where)
+    return None if inner is None else replace(partner, where=inner).call
 
 
 def states_in(expr: Expr) -> dict[str, set[str]]:

@@ -45,6 +45,7 @@ __all__ = [
     "date_filters",
     "logged_filters",
     "query_predicates",
+    "weaker_per_column",
 ]
 
 Bits = npt.NDArray[np.bool_]
@@ -181,7 +182,9 @@ class _Builder:
 
     def _derived(self, number: int) -> tuple[int, ...]:
         if number not in self._weaker:
-            self._weaker[number] = tuple(self._number(weaker) for weaker in _per_column(self.known[number]))
+            self._weaker[number] = tuple(
+                self._number(weaker) for weaker in weaker_per_column(self.known[number])
+            )
         return self._weaker[number]
 
     def _note_left_out(self, numbers: tuple[int, ...], weight: float) -> None:
@@ -214,7 +217,7 @@ def _is_null_test(predicate: Expr) -> bool:
     return isinstance(predicate, Not) and isinstance(predicate.arg, IsNull)
 
 
-def _per_column(predicate: Expr) -> list[Expr]:
+def weaker_per_column(predicate: Expr) -> list[Expr]:
     """What an OR says about each single column that all its branches constrain."""
     if not isinstance(predicate, Or):
         return []

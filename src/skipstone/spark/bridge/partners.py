@@ -17,6 +17,7 @@ from skipstone.predicate.limits import within_limits
 from skipstone.predicate.normalize import conjuncts
 from skipstone.predicate.partner import Partner
 from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
+from skipstone.workload.predicates import weaker_per_column
 
 __all__ = ["JoinedTable", "PartnerJson", "partner_filters", "whole_filters"]
 
@@ -69,7 +70,8 @@ def _partners(found: PartnerJson, names: ColumnNames, tables: Tables) -> Iterato
     if not whole:
         return
     every = tuple(whole)
-    alone = dict.fromkeys([*own, *(each.call for some in below for each in some)])
+    weaker = [part for each in own for part in weaker_per_column(each)]
+    alone = dict.fromkeys([*own, *weaker, *(each.call for some in below for each in some)])
     wheres = [every[0] if len(every) == 1 else And(every), *alone]
     for where in wheres:
         yield Partner(keys[0], table.root, keys[1], where, table.state)

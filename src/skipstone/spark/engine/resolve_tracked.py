@@ -109,9 +109,11 @@ def tracked_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, .
     """Read features, which are any boolean SQL expressions over the table's columns."""
     features = []
     frame = table.no_rows()
+    joined: _JoinedFeatures | None = None
     for text in texts:
         if _JOINED.match(text):
-            features.append(_joined_feature(table, text))
+            joined = joined or _JoinedFeatures(table)
+            features.append(joined.read(text))
             continue
         try:
             kind = frame.where(f"({text})").selectExpr(f"({text}) AS feature").schema["feature"].dataType
@@ -123,26 +125,33 @@ def tracked_features(table: OpenTable, texts: Sequence[str]) -> tuple[Feature, .
     return tuple(features)
 
 
-def _joined_feature(table: OpenTable, text: str) -> Feature:
-    """A condition on those rows of another table that have a row's key; tables go by their names."""
-    parser = QueryParser(table.engine.spark, {_TABLE: TableSource(table.snapshot.schema, table.root)})
-    found = parser.parse(Query(f"SELECT * FROM {_TABLE} WHERE {text}"))  # noqa: S608 - it is parsed, never run
-    if isinstance(found, BrokenQuery):
-        raise SkipstoneError(f"The feature {text} does not fit this table: {found.reason}.")
-    whole = [
-        part
-        for scan in found.scans
-        for part in conjuncts(scan.filter)
-        if partners_in(part) and implies(part, scan.filter)
-    ]
-    if not whole:
-        raise SkipstoneError(
-            f"The feature {text} cannot be kept: it is no condition on rows of a Delta table with equal keys."
+class _JoinedFeatures:
+    """Conditions on those rows of other tables that have a row's key; tables go by their names."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._parser = QueryParser(
+            table.engine.spark, {_TABLE: TableSource(table.snapshot.schema, table.root)}
         )
-    joined = JoinedTables(table.engine)
-    for why in joined.problems(whole[:1]).values():
-        raise SkipstoneError(f"The feature {text} cannot be kept: {why}.")
-    return Feature(joined.bound(whole[0]), to_sql(whole[0]))
+        self._joined = JoinedTables(table.engine)
+
+    def read(self, text: str) -> Feature:
+        """The feature that a text means."""
+        found = self._parser.parse(Query(f"SELECT * FROM {_TABLE} WHERE {text}"))  # noqa: S608 - never run
+        if isinstance(found, BrokenQuery):
+            raise SkipstoneError(f"The feature {text} does not fit this table: {found.reason}.")
+        whole = [
+            part
+            for scan in found.scans
+            for part in conjuncts(scan.filter)
+            if partners_in(part) and implies(part, scan.filter)
+        ]
+        if not whole:
+            raise SkipstoneError(
+                f"The feature {text} cannot be kept: it is no condition on a Delta table with equal keys."
+            )
+        for why in self._joined.problems(whole[:1]).values():
+            raise SkipstoneError(f"The feature {text} cannot be kept: {why}.")
+        return Feature(self._joined.bound(whole[0]), to_sql(whole[0]))
 
 
 def rendered_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracked, ...]:
