@@ -66,10 +66,18 @@ def test_where_joins_are_dear_one_group_is_best_and_where_they_are_free_single_c
 def test_columns_that_the_same_queries_read_stay_together() -> None:
     read = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 0]], np.bool_)
     bits = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], np.bool_)
-    table = ColumnAccess(bits, np.full(4, 100.0), read, np.eye(2) == 1, np.ones(2), 50)
-    found = group_columns(table)
-    assert {(0, 1), (2, 3)} <= set(found.columns())
-    assert sorted(column for group in found.columns() for column in group) == [0, 1, 2, 3, 4]
+    table = ColumnAccess(bits, np.full(4, 100.0), read, np.eye(2) == 1, np.ones(2), 200)
+    found = group_columns(table).columns()
+    assert len(found) == 2, "the column that nobody reads costs nothing in either"
+    assert {tuple(column for column in group if column < 4) for group in found} == {(0, 1), (2, 3)}
+    assert sorted(column for group in found for column in group) == [0, 1, 2, 3, 4]
+
+
+def test_of_states_that_cost_the_same_the_one_with_fewer_groups_is_taken() -> None:
+    read = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], np.bool_)
+    bits = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], np.bool_)
+    roomy = ColumnAccess(bits, np.full(4, 100.0), read, np.eye(2) == 1, np.ones(2), 50)
+    assert group_columns(roomy).columns() == ((0, 1, 2, 3),), "each vector has blocks of its own"
 
 
 @pytest.mark.parametrize("reconstruction", [sort_merge, MeasuredJoin(1e-8, 1e-8)])

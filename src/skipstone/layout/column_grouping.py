@@ -36,6 +36,9 @@ from skipstone.layout.rows_read import RowsRead, computed_rows, estimated_rows
 __all__ = ["Grouping", "GroupingCost", "group_columns", "one_group", "single_columns", "workload_cost"]
 
 
+_SAME = 1 + 1e-9
+
+
 @dataclass(frozen=True, slots=True)
 class GroupingCost:
     """How the objective is evaluated: merges that are considered or made, and the reconstruction."""
@@ -80,7 +83,8 @@ def group_columns(access: ColumnAccess, cost: GroupingCost | None = None) -> Gro
     search = _Search(access, read_alike(access.columns), cost)
     best = search.result()
     while search.merge_best():
-        if search.state.total() < best.cost:
+        # Of two states that cost the same the one with fewer groups has fewer tuple ids to store.
+        if search.state.total() <= best.cost * _SAME:
             best = search.result()
     return Grouping(best.groups, best.cost, search.estimates)
 
