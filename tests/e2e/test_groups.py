@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import Query, answer, assert_same, frame_of, settings
-from tests.e2e.grouped import COLUMNS, write_grouped
+from tests.e2e.grouped import COLUMNS, CopyGroups, G, K, tree, write_grouped
 from tests.light_plans import settings_of
+from tests.spark.querylog.recording import logging
 from tests.templates import Templates
 
 import skipstone
+from skipstone.layout.contract import ColumnGroup
+from skipstone.predicate.render import to_sql
 
 ALWAYS = {"spark.skipstone.groups": "always"}
 
@@ -235,3 +238,45 @@ def test_a_missing_group_file_is_noticed_and_the_base_answers(
     files[0].unlink()
     assert_same(spark, query)
     assert scans(plan_of(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
+
+
+def test_the_query_log_has_a_scan_of_groups_once(table: skipstone.Table, tmp_path: Path) -> None:
+    (replica,) = table.replicas().replicas
+    with logging(table.spark, tmp_path / "spill"):
+        table.spark.sql("SELECT id, weight FROM t WHERE k < 50").collect()
+        (scan,) = table.log()
+    assert (scan.replicas, sorted(scan.columns)) == ((replica.id,), ["id", "k", "weight"])
+    assert "k < 50" in to_sql(scan.filter)
+    assert (scan.files_read, scan.rows_needed) == (4, None)
+
+
+def test_a_partitioned_wide_table_whose_columns_are_renamed(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "wide"
+    wide = [f"id * {number} AS c{number}" for number in range(60)]
+    frame = spark.range(0, 200, 1, 1).selectExpr("id % 2 AS p", *COLUMNS[1:2], COLUMNS[4], COLUMNS[5], *wide)
+    frame = frame.selectExpr("*", *(f"concat('s', c{number}) AS s{number}" for number in range(60)))
+    frame.write.format("delta").partitionBy("p").save(str(path))
+    table = skipstone.table(spark, f"wide={path}")
+    halves = (
+        ColumnGroup(tree(K, 4), columns=("p", "k", "st", *(f"c{number}" for number in range(60)))),
+        ColumnGroup(tree(G, 4), columns=("g", *(f"s{number}" for number in range(60)))),
+    )
+    assert len(table.perform(CopyGroups(halves, 1000))) == 1
+    assert_grouped(spark, "SELECT * FROM wide WHERE k < 300 AND p = 1", 2)
+    assert_grouped(spark, "SELECT c1, c59 FROM wide WHERE p = 0 AND k < 500", 1)
+    name = f"delta.`{path}`"
+    spark.sql(
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', "
+        "'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5')"
+    )
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN k TO key")
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN st.b TO beta")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMN k STRING")
+    for refreshed in (False, True):
+        assert_grouped(spark, f"SELECT key, st.beta.c, s7, p FROM {name} WHERE key < 300 AND g < 900", 2)
+        query = f"SELECT key, k FROM {name} WHERE key < 300"
+        assert_same(spark, query)
+        assert scans(plan_of(spark, query))["groups"] == 0
+        if not refreshed:
+            spark.sql(f"INSERT INTO {name} (p, key, g) VALUES (1, 5, 5)")
+            assert table.refresh().partitions_made == 1

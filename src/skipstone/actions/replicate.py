@@ -12,6 +12,7 @@ from skipstone.actions.lay_out import RewriteWork, layout_record, plan_of
 from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.make_partitions import (
     AUTOMATIC,
+    MOST_GROUPED_ROWS,
     MOST_ROWS,
     PARTITION_ROWS,
     divided,
@@ -38,6 +39,8 @@ from skipstone.workload.queries import BrokenQuery, Workload
 
 __all__ = ["Replicate", "ReplicateReport", "check_replicable", "copy_rows", "make_replica"]
 
+GROUPED = "gsop"
+"""The layout whose designs have several column groups."""
 _SHARES = {"choosing": 5, "copying": 8}
 
 
@@ -116,7 +119,8 @@ class Replicate:
         workload = logged_workload(context, self.queries, required=needed)
         with context.steps(len(context.snapshot), _SHARES) as steps:
             rows = count_rows(table, table.file_indices)
-            parts = max(1, round(rows / (self.partition_rows or MOST_ROWS)))
+            most = MOST_GROUPED_ROWS if self.layout == GROUPED else MOST_ROWS
+            parts = max(1, round(rows / (self.partition_rows or most)))
             wanted = self.options.block_rows or default_block_rows(table.files.bytes, rows)
             # Each partition has all blocks of the design, which is therefore fitted to fewer of them.
             options = replace(self.options, block_rows=wanted * parts)

@@ -18,6 +18,7 @@ import org.apache.spark.sql.execution.WholeStageCodegenExec;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage;
 import org.apache.spark.sql.execution.adaptive.QueryStageExec;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.exchange.Exchange;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
@@ -114,23 +115,35 @@ final class FinishedQuery {
     }
 
     private void record(FileSourceScanExec scan, List filters, boolean limited) throws Exception {
-        List conjuncts = new ArrayList();
-        Iterator partitions = scan.partitionFilters().iterator();
-        while (partitions.hasNext()) {
-            addAsked((Expression) partitions.next(), scan, conjuncts);
+        GroupedScan grouped = null;
+        if (scan.relation().location() instanceof GroupFiles) {
+            grouped = ((GroupFiles) scan.relation().location()).logged;
+            if (grouped == null) {
+                return;
+            }
         }
-        for (int i = 0; i < filters.size(); i++) {
-            addAsked(((FilterExec) filters.get(i)).condition(), scan, conjuncts);
+        FileSourceScanExec asker = grouped == null ? scan : grouped.scan;
+        List conjuncts = new ArrayList();
+        Iterator partitions = asker.partitionFilters().iterator();
+        while (partitions.hasNext()) {
+            addAsked((Expression) partitions.next(), asker, conjuncts);
+        }
+        for (int i = 0; grouped == null && i < filters.size(); i++) {
+            addAsked(((FilterExec) filters.get(i)).condition(), asker, conjuncts);
+        }
+        for (int i = 0; grouped != null && i < grouped.conditions.size(); i++) {
+            addAsked((Expression) grouped.conditions.get(i), asker, conjuncts);
         }
         boolean writing =
                 end.executionName().isDefined()
                         && end.executionName().get().equals("deltaTransactionalWrite");
-        String asked = scans.describe(scan.relation(), conjuncts, writing);
+        HadoopFsRelation relation = grouped == null ? scan.relation() : grouped.relation;
+        String asked = scans.describe(relation, conjuncts, writing);
         if (asked == null) {
             return;
         }
         StringBuilder columns = new StringBuilder();
-        Iterator output = scan.output().iterator();
+        Iterator output = asker.output().iterator();
         while (output.hasNext()) {
             String name = ((Attribute) output.next()).name();
             columns.append(columns.length() == 0 ? "" : ",").append(JsonText.quote(name));
@@ -141,6 +154,10 @@ final class FinishedQuery {
             // A plan that runs again keeps its list of files, but not the metrics of the first run.
             files = scan.selectedPartitions().totalNumberOfFiles();
             bytes = scan.selectedPartitions().totalFileSize();
+        }
+        if (grouped != null) {
+            files = grouped.files;
+            bytes = grouped.bytes;
         }
         long rows = metric(scan, "numOutputRows");
         long needed =
@@ -157,7 +174,7 @@ final class FinishedQuery {
                         + ",\"rows_read\":"
                         + rows
                         + ",\"rows_needed\":"
-                        + (limited ? "null" : Long.toString(needed))
+                        + (limited || grouped != null ? "null" : Long.toString(needed))
                         + ",\"started\":"
                         + (end.time() - end.duration() / 1000000L)
                         + ",\"seconds\":"

@@ -42,6 +42,9 @@ final class GroupFiles implements FileIndex {
         }
     }
 
+    /** What the query log says of the scan that groups are read for; of one of them only. */
+    GroupedScan logged;
+
     /** The path of a file, by its number. */
     Path path(int number) {
         return (Path) paths.get(number);

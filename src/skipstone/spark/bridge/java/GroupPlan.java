@@ -53,8 +53,14 @@ final class GroupPlan {
     private final Path root;
     private final FileSourceScanExec scan;
 
+    /** For the next group that is planned. */
+    private GroupedScan logged;
+
     private int hashed;
     private int merged;
+
+    /** The conditions of the filters above the scan. */
+    private final List conditions = new ArrayList();
 
     /** Conjuncts of the filters above the scan that can be evaluated alone and never fail. */
     private final List local = new ArrayList();
@@ -70,6 +76,7 @@ final class GroupPlan {
         SparkPlan each = plan;
         while (each != scan) {
             if (each instanceof FilterExec) {
+                conditions.add(((FilterExec) each).condition());
                 SafeFilters.add(((FilterExec) each).condition(), local);
             }
             Object child = each.children().head();
@@ -104,12 +111,17 @@ final class GroupPlan {
         return "{\"hash\":" + hashed + ",\"merge\":" + merged + "}";
     }
 
-    /** What gives the rows of all replicas that are read; null if no block is. */
-    SparkPlan plan(List reads, GroupedIndex index) {
+    /**
+     * What gives the rows of all replicas that are read; null if no block is.
+     *
+     * @param alone whether nothing is read beside them, by which the query log would know the scan
+     */
+    SparkPlan plan(List reads, GroupedIndex index, boolean alone) {
         List plans = new ArrayList();
         for (int i = 0; i < reads.size(); i++) {
             Map read = (Map) reads.get(i);
             if (((Number) read.get("partitions")).intValue() > 0) {
+                logged = alone && plans.isEmpty() ? logged(read, index) : null;
                 plans.add(filtered(rows((List) read.get("groups"), index)));
             }
         }
@@ -121,6 +133,20 @@ final class GroupPlan {
             all.addOne(plans.get(i));
         }
         return new UnionExec(all.toList());
+    }
+
+    private GroupedScan logged(Map read, GroupedIndex index) {
+        long bytes = 0L;
+        long files = 0L;
+        List groups = (List) read.get("groups");
+        for (int i = 0; i < groups.size(); i++) {
+            Map group = (Map) groups.get(i);
+            bytes += ((Number) group.get("bytes")).longValue();
+            files += ((List) group.get("paths")).size();
+        }
+        String[] replica = new String[] {(String) read.get("replica")};
+        HadoopFsRelation relation = Relations.reading(scan.relation(), index.of(replica), session);
+        return new GroupedScan(scan, relation, conditions, files, bytes);
     }
 
     /**
@@ -219,6 +245,8 @@ final class GroupPlan {
             }
         }
         GroupFiles files = new GroupFiles(root, group);
+        files.logged = logged;
+        logged = null;
         SparkPlan read =
                 scan(
                         files,

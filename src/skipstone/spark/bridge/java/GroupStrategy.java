@@ -94,7 +94,7 @@ public final class GroupStrategy extends SparkStrategy {
         if (rest != null) {
             plans.add(byOthers(session, reading(plan, rest)));
         }
-        SparkPlan read = groups.plan(answer.reads, index);
+        SparkPlan read = groups.plan(answer.reads, index, rest == null);
         if (record != null) {
             record.groupJoins = groups.joins();
         }

@@ -17,6 +17,9 @@ interface GroupedIndex extends PrunedIndex {
     /** The files that are read beside the groups; null if there are none. */
     FileIndex without(GroupAsker.GroupAnswer answer);
 
+    /** The same as if these replicas were all that is read. */
+    FileIndex of(String[] replicas);
+
     /** Puts what is read beside and of the groups into a report. */
     void count(FileIndex rest, GroupAsker.GroupAnswer answer, DecidedScan record);
 

@@ -277,7 +277,7 @@ public final class SkipstoneDelta implements ScanAdapter {
         private final transient SkipstoneDeltaChosen chosen;
 
         /** The replicas that are read in place of base files. */
-        final String[] replicas;
+        String[] replicas;
 
         /** Whether Delta has not looked for files at all, or does not know those that are read. */
         private final boolean alone;
@@ -336,7 +336,16 @@ public final class SkipstoneDelta implements ScanAdapter {
             Set covered = SkipstoneDeltaCopies.covered(offer.table.replicas, answer.chosen);
             Set copies = offer.filesOf(answer.replaced);
             Seq kept = SkipstoneDeltaGroups.beside(preparedScan(), covered, copies);
-            return kept.isEmpty() ? null : of(kept, chosen.without(covered), alone);
+            if (kept.isEmpty()) {
+                return null;
+            }
+            PrunedDelta rest = of(kept, chosen.without(covered), alone);
+            rest.replicas = SkipstoneDeltaGroups.replicas(replicas, answer);
+            return rest;
+        }
+
+        public FileIndex of(String[] read) {
+            return new PrunedDelta(this, preparedScan(), chosen, read, null, true);
         }
 
         /** The same scan of other files, which has no offer any more. */

@@ -5,6 +5,10 @@ import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.actions.Metadata;
 import org.apache.spark.sql.delta.stats.DataSize;
 import org.apache.spark.sql.delta.stats.DeltaScan;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 import scala.Option;
@@ -12,8 +16,10 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,11 +82,44 @@ final class SkipstoneDeltaGroups {
                 scan.dataSkippingType());
     }
 
+    /** Some replicas, and those whose groups are read. */
+    static String[] replicas(String[] some, GroupAsker.GroupAnswer answer) {
+        Set out = new LinkedHashSet(Arrays.asList(some));
+        for (int i = 0; i < answer.reads.size(); i++) {
+            out.add(((Map) answer.reads.get(i)).get("replica"));
+        }
+        return (String[]) out.toArray(new String[out.size()]);
+    }
+
     /** Columns as they are stored, by their names in the scanned version. */
     static StructType stored(DeltaScan scan, StructType columns) {
         Metadata metadata = scan.scannedSnapshot().metadata();
-        return DeltaColumnMapping$.MODULE$.createPhysicalSchema(
-                columns, metadata.schema(), metadata.columnMappingMode(), true);
+        Object found =
+                DeltaColumnMapping$.MODULE$.createPhysicalSchema(
+                        columns, metadata.schema(), metadata.columnMappingMode(), true);
+        return (StructType) plain((StructType) found);
+    }
+
+    /** The type without what is said about its fields, such as numbers to find columns by. */
+    private static DataType plain(DataType type) {
+        if (type instanceof StructType) {
+            StructType out = new StructType();
+            StructField[] fields = ((StructType) type).fields();
+            for (int i = 0; i < fields.length; i++) {
+                out = out.add(fields[i].name(), plain(fields[i].dataType()), fields[i].nullable());
+            }
+            return out;
+        }
+        if (type instanceof ArrayType) {
+            ArrayType array = (ArrayType) type;
+            return new ArrayType(plain(array.elementType()), array.containsNull());
+        }
+        if (type instanceof MapType) {
+            MapType map = (MapType) type;
+            return new MapType(
+                    plain(map.keyType()), plain(map.valueType()), map.valueContainsNull());
+        }
+        return type;
     }
 
     /** Puts the figures of a scan that reads groups in the place of those of the scan before. */
