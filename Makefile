@@ -132,7 +132,7 @@ bench-page: $(READY) $(PAGE)  ## The block map in Chromium: drawing 100,000 bloc
 bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; ONLY=simulate or files for one step)
 	$(BIN)/python -m benchmarks adapt --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
-bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date or qdtree)
+bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date, qdtree or grouped)
 	$(BIN)/python -m benchmarks joins --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock, and those of the S3 server and of Node.js

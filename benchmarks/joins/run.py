@@ -15,6 +15,7 @@ from pathlib import Path
 
 import skipstone
 from benchmarks.figures import RESULTS, Figure, at_least, at_most, unbarred, write
+from benchmarks.joins.grouped import GroupedJoins, grouped_figures
 from benchmarks.joins.measure import LAYOUTS, Joins
 from benchmarks.pieces import Piece, Pieces
 from benchmarks.tpch.run import data_directory
@@ -24,6 +25,8 @@ from skipstone.progress import Progress
 
 __all__ = ["Options", "run"]
 
+GROUPED = "grouped"
+"""The step that joins large tables without a shuffle."""
 _BLOCKS = 1_000
 _PAIRS = 5
 _FASTER = 2
@@ -53,25 +56,34 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Make the tables, time the queries and write the figures."""
-    unknown = [layout for layout in options.only if layout not in LAYOUTS]
+    steps = (*LAYOUTS, GROUPED)
+    unknown = [step for step in options.only if step not in steps]
     if unknown:
-        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(LAYOUTS)}.")
+        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(steps)}.")
     home = data_directory(options.data) / f"joins-sf{options.sf:g}-{options.blocks}"
     source = home / "parquet"
     if not (source / "lineitem.parquet").exists():
         run_tpchgen(options.sf, source)
     pieces = Pieces(home / "pieces", options.again)
-    layouts = options.only or LAYOUTS
+    wanted = options.only or steps
+    layouts = [step for step in wanted if step != GROUPED]
     spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
-    pieces.measure("small", joins.small)
+    if layouts:
+        pieces.measure("small", joins.small)
     for index, layout in enumerate(layouts):
         if progress is not None:
             progress(f"lineitem by {layout}", index, len(layouts))
         pieces.measure(f"table-{layout}", partial(joins.laid_out, layout))
         pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _PAIRS))
     measured = {name: piece for name, piece in pieces.asked_for().items() if name.startswith("timed-")}
-    return write(options.name(), figures(measured, options.command()), measured, output)
+    found = figures(measured, options.command())
+    if GROUPED in wanted:
+        grouped = GroupedJoins(spark, home, source, options.blocks)
+        pieces.measure("keyed-tables", grouped.tables)
+        measured[GROUPED] = pieces.measure(GROUPED, partial(grouped.measured, _PAIRS))
+        found += grouped_figures(measured[GROUPED], options.command())
+    return write(options.name(), found, measured, output)
 
 
 def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
