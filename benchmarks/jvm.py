@@ -21,6 +21,7 @@ __all__ = [
     "listen",
     "plan_physically",
     "wait_for_listener",
+    "with_shuffled_bytes",
     "with_task_bytes",
 ]
 
@@ -80,6 +81,18 @@ def with_task_bytes(spark: SparkSession, work: Callable[[], _T]) -> tuple[_T, in
 
     They are those of the columns that are read. When this returns, all listeners have caught up.
     """
+    result, stages = _with_stages(spark, work)
+    return result, sum(int(stage.inputBytes()) for stage in stages)
+
+
+def with_shuffled_bytes(spark: SparkSession, work: Callable[[], _T]) -> tuple[_T, int]:
+    """Do some work; what it returns, and the bytes that the tasks of its jobs wrote for shuffles."""
+    result, stages = _with_stages(spark, work)
+    return result, sum(int(stage.shuffleWriteBytes()) for stage in stages)
+
+
+def _with_stages(spark: SparkSession, work: Callable[[], _T]) -> tuple[_T, list[JavaObject]]:
+    """Do some work; what it returns, and the stages of its jobs."""
     context = spark.sparkContext
     group = f"skipstone-benchmark-{time.time_ns()}"
     context.setJobGroup(group, "")
@@ -98,7 +111,7 @@ def with_task_bytes(spark: SparkSession, work: Callable[[], _T]) -> tuple[_T, in
     }
     # Stages that were skipped are the first that a full store forgets.
     known = (stage for stage in stages if tracker.getStageInfo(stage) is not None)
-    return result, sum(int(store.lastStageAttempt(stage).inputBytes()) for stage in known)
+    return result, [store.lastStageAttempt(stage) for stage in known]
 
 
 def listen(recorder: Recorder, on: bool) -> None:

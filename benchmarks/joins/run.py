@@ -15,6 +15,7 @@ from pathlib import Path
 
 import skipstone
 from benchmarks.figures import RESULTS, Figure, at_least, at_most, unbarred, write
+from benchmarks.joins.grouped import GroupedJoins, grouped_figures
 from benchmarks.joins.measure import LAYOUTS, Joins
 from benchmarks.joins.normalized import Normalized
 from benchmarks.pieces import Piece, Pieces
@@ -25,6 +26,8 @@ from skipstone.progress import Progress
 
 __all__ = ["Options", "run"]
 
+GROUPED = "grouped"
+"""The step that joins large tables without a shuffle."""
 _BLOCKS = 1_000
 _PAIRS = 5
 _FASTER = 2
@@ -57,19 +60,20 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Make the tables, time the queries and write the figures."""
-    known = (*LAYOUTS, FEATURES)
-    unknown = [layout for layout in options.only if layout not in known]
+    steps = (*LAYOUTS, FEATURES, GROUPED)
+    unknown = [step for step in options.only if step not in steps]
     if unknown:
-        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(known)}.")
+        raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(steps)}.")
     home = data_directory(options.data) / f"joins-sf{options.sf:g}-{options.blocks}"
     source = home / "parquet"
     if not (source / "lineitem.parquet").exists():
         run_tpchgen(options.sf, source)
     pieces = Pieces(home / "pieces", options.again)
-    layouts = tuple(layout for layout in options.only or known if layout != FEATURES)
+    wanted = options.only or steps
+    layouts = [step for step in wanted if step in LAYOUTS]
     spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
-    if FEATURES in (options.only or known):
+    if FEATURES in wanted:
         _measure_features(pieces, Normalized(spark, home, source, options.blocks), progress)
     if layouts:
         pieces.measure("small", joins.small)
@@ -80,7 +84,13 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
         pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _PAIRS))
     every = pieces.asked_for()
     measured = {name: piece for name, piece in every.items() if name.startswith(("timed-", "scanned-"))}
-    return write(options.name(), figures(measured, options.command()), measured, output)
+    found = figures(measured, options.command())
+    if GROUPED in wanted:
+        grouped = GroupedJoins(spark, home, source, options.blocks)
+        pieces.measure("keyed-tables", grouped.tables)
+        measured[GROUPED] = pieces.measure(GROUPED, partial(grouped.measured, _PAIRS))
+        found += grouped_figures(measured[GROUPED], options.command())
+    return write(options.name(), found, measured, output)
 
 
 def _measure_features(pieces: Pieces, normalized: Normalized, progress: Progress | None) -> None:

@@ -143,7 +143,7 @@ def test_what_does_not_fit_into_memory_is_sorted(delta: Pair) -> None:
 
 @pytest.mark.parametrize("key", ["i", "s", "dec", "d", "ts", "bin", "skew"])
 def test_keys_of_every_type(delta: Pair, key: str) -> None:
-    wanted = {"spark.skipstone.joins.hashedBytes": "20000"} if key in "s bin" else {}
+    wanted = {"spark.skipstone.joins.hashedBytes": "20000"} if key in {"s", "bin"} else {}
     with settings_of(delta.spark, wanted):
         for kind in ("JOIN", "FULL JOIN"):
             delta.joined_in_groups(f"SELECT x.row, y.row FROM {{a}} x {kind} {{b}} y ON x.{key} = y.{key}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.joins.grouped import grouped_figures
 from benchmarks.joins.queries import QUERIES, TRAINING
 from benchmarks.joins.run import Options, figures
 from benchmarks.pieces import Piece
@@ -47,3 +48,16 @@ def test_the_command_and_the_name_say_what_was_measured() -> None:
     )
     assert len({each.name for each in QUERIES}) == len(QUERIES)
     assert all("l_shipdate" in text or "l_shipmode" in text for text in TRAINING)
+
+
+def test_joins_without_a_shuffle_are_compared_with_sorting_buckets_and_sparks_own_choice() -> None:
+    def way(cpu: float, shuffled: int = 0, answer: str = "1") -> Piece:
+        return {"cpu_seconds": cpu, "shuffled_bytes": shuffled, "answer": [answer]}
+
+    ways = {"grouped": way(2, 90), "sort-merge": way(4, 10**6), "bucketed": way(1), "default": way(3, 0, "2")}
+    found = {figure.name: figure for figure in grouped_figures({"part": ways}, "make bench-joins")}
+    faster = found["lineitem with part: CPU of a sort-merge join over that without a shuffle"]
+    assert (faster.value, faster.holds) == (2, True)
+    bucketed = found["lineitem with part: CPU without a shuffle over that of bucketed tables"]
+    assert (bucketed.value, bucketed.holds) == (2, False)
+    assert found["lineitem with part: ways with another answer"].holds is False
