@@ -143,10 +143,12 @@ def test_what_does_not_fit_into_memory_is_sorted(delta: Pair) -> None:
 
 @pytest.mark.parametrize("key", ["i", "s", "dec", "d", "ts", "bin", "skew"])
 def test_keys_of_every_type(delta: Pair, key: str) -> None:
-    wanted = {"spark.skipstone.joins.hashedBytes": "20000"} if key in {"s", "bin"} else {}
-    with settings_of(delta.spark, wanted):
+    hashed = {"s": "20000", "bin": "60000"}.get(key, "9000")
+    with settings_of(delta.spark, {"spark.skipstone.joins.hashedBytes": hashed}):
         for kind in ("JOIN", "FULL JOIN"):
-            delta.joined_in_groups(f"SELECT x.row, y.row FROM {{a}} x {kind} {{b}} y ON x.{key} = y.{key}")
+            text = f"SELECT x.row, y.row FROM {{a}} x {kind} {{b}} y ON x.{key} = y.{key}"
+            # Every block has rows with no text, and a full join keeps all of them.
+            delta.joined_in_groups(text, groups=1 if (key, kind) == ("s", "FULL JOIN") else 2)
 
 
 SHAPES = {
