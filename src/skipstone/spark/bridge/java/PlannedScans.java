@@ -29,7 +29,7 @@ final class PlannedScans {
                             .executePlan(
                                     frame.queryExecution().logical(), CommandExecutionMode.SKIP());
             execution.optimizedPlan();
-            if (joined(execution.optimizedPlan()) || mayReadGroups(scans)) {
+            if (mayBeGrouped(execution.optimizedPlan(), session) || mayReadGroups(scans)) {
                 // Whether a join needs a shuffle and which column groups are read is decided when
                 // operators are chosen.
                 execution.sparkPlan();
@@ -49,8 +49,9 @@ final class PlannedScans {
         return false;
     }
 
-    private static boolean joined(LogicalPlan plan) {
-        return plan.containsPattern(TreePattern.JOIN());
+    private static boolean mayBeGrouped(LogicalPlan plan, SparkSession session) {
+        String grouped = session.sessionState().conf().getConfString(GroupedJoins.SWITCH, "false");
+        return grouped.equalsIgnoreCase("true") && plan.containsPattern(TreePattern.JOIN());
     }
 
     /**
