@@ -164,7 +164,7 @@ def test_a_cancelled_rewrite_leaves_the_table_untouched_and_no_files_behind(
     table.index()
     rows, version = hash_of(table.frame()), opened(table).snapshot.version
     before, catalog = _all_files(Path(table.source)), stamp(opened(table).store)
-    for step in ("simulating sop", "writing blocks", "measuring blocks", "verifying blocks"):
+    for step in ("simulating sop", "writing blocks", "measuring blocks"):
         _cancelled_at(table, log, step)
         assert opened(table).snapshot.version == version, step
         assert hash_of(table.frame()) == rows, step

@@ -27,7 +27,7 @@ import skipstone
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.engine import rewrite
 first, other, ready = sys.argv[1:]
-compute, write = rewrite.compute, HadoopStore.write
+measured, write = rewrite.measure, HadoopStore.write
 
 def wait(stage):
     Path(ready, stage).touch()
@@ -36,7 +36,7 @@ def wait(stage):
 def measure(table, *more):
     if first in table.root:
         wait("making")
-    return compute(table, *more)
+    return measured(table, *more)
 
 def publish(store, path, data):
     if path.endswith(".json") and "/replicas/" in path:
@@ -45,7 +45,7 @@ def publish(store, path, data):
 
 spark = skipstone.session(master="local[2]", config={
     "spark.sql.shuffle.partitions": "1", "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"})
-rewrite.compute, HadoopStore.write = measure, publish
+rewrite.measure, HadoopStore.write = measure, publish
 
 def make():
     skipstone.table(spark, first).replicate(layout="hyper", block_rows=50)
