@@ -98,7 +98,7 @@ def test_a_machine_where_chromium_cannot_be_installed_says_so_with_a_status_of_i
 
 def test_make_test_runs_the_story_in_the_browser_and_says_if_it_does_not() -> None:
     make = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "$(MAKE) test-cluster test-page test-browser" in make
+    assert "$(MAKE) -j2 test-cluster test-page test-browser" in make
     recipe = make.split("\ntest-browser:")[1].split("\n\n")[0]
     assert "find_chromium.py --install" in recipe
     assert "NOT RUN" in recipe

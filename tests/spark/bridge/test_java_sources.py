@@ -10,6 +10,7 @@ from skipstone.spark.bridge.janino import load_class
 
 SOURCES = sorted(Path(skipstone.spark.bridge.__file__).with_name("java").glob("*.java"))
 FOR_DELTA = {
+    "DeltaState",
     "SkipstoneDelta",
     "SkipstoneDeltaChosen",
     "SkipstoneDeltaCopies",

@@ -212,21 +212,7 @@ public final class SkipstoneDelta implements ScanAdapter {
                         Option.empty(),
                         Option.apply(Long.valueOf(scan.filesKept + scan.replicaFilesKept)),
                         Option.empty());
-        DeltaScan after =
-                new DeltaScan(
-                        before.version(),
-                        kept,
-                        before.total(),
-                        before.partition(),
-                        scanned,
-                        before.scannedSnapshot(),
-                        before.partitionFilters(),
-                        before.dataFilters(),
-                        before.partitionLikeDataFilters(),
-                        before.rewrittenPartitionLikeDataFilters(),
-                        before.unusedFilters(),
-                        before.scanDurationMs(),
-                        before.dataSkippingType());
+        DeltaScan after = SkipstoneDeltaGroups.reading(before, kept, scanned);
         GroupOffer offer = SkipstoneDeltaGroups.offer(table, scan, before);
         if (offer == null && !copied && scan.filesKept == scan.filesOffered) {
             return prepared;

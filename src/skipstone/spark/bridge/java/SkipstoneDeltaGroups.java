@@ -66,6 +66,11 @@ final class SkipstoneDeltaGroups {
                         Option.empty(),
                         Option.apply(Long.valueOf(files.size())),
                         Option.empty());
+        return reading(scan, files, size);
+    }
+
+    /** The same scan of other files, whose size is known. */
+    static DeltaScan reading(DeltaScan scan, Seq files, DataSize size) {
         return new DeltaScan(
                 scan.version(),
                 files,
