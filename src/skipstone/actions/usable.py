@@ -15,7 +15,7 @@ from skipstone.actions.prepare import FitRequest, prepare
 from skipstone.estimate.prepared import Prepared
 from skipstone.predicate.expr import And, Call, Comparison, Expr, In, IsNull, Like, Match, Not, Or, walk
 from skipstone.predicate.functions import NULL_PROPAGATING
-from skipstone.predicate.partner import partners_in
+from skipstone.predicate.partner import partners_in, states_in
 from skipstone.predicate.render import to_sql, unwritable
 from skipstone.progress import Progress
 from skipstone.spark.bridge.read_back import FAILURES, Unreadable, read_back
@@ -64,6 +64,9 @@ def usable_entries(table: OpenTable, entries: Sequence[LoggedFilter]) -> Usable:
     }
     joined = [predicate for predicate in predicates if partners_in(predicate)]
     problems |= JoinedTables(table.engine).problems(joined)
+    # What the table itself holds for a row is outdated by the very rewrite that goes by it.
+    own = "it is about this table itself, which a rewrite changes"
+    problems |= {predicate: own for predicate in joined if table.root in states_in(predicate)}
     written = [each for each in predicates if each not in problems and not partners_in(each)]
     names = table.snapshot.logical_names
     texts = [names.sql(predicate) for predicate in written]
