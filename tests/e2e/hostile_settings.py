@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.conftest import SETTINGS
+from tests.light_plans import LIGHT_PLANS
 from tests.opened import opened
 
 import skipstone
@@ -177,6 +178,7 @@ if __name__ == "__main__":
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        **LIGHT_PLANS,
         **SETTINGS,
     }
     compare(skipstone.session(master="local[2]", config=config), Path(sys.argv[1]))
