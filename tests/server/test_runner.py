@@ -216,6 +216,19 @@ def test_old_jobs_are_forgotten(tmp_path: Path) -> None:
     assert submit(again, lambda _: Outcome(), Claim()).id == 7
 
 
+def test_a_server_that_runs_for_months_forgets_old_jobs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skipstone.server.runner._JOBS_BETWEEN_CLEANINGS", 3)
+    runner = runner_in(tmp_path, history=2)
+    for _ in range(4):
+        submit(runner, lambda _: Outcome("{}"), Claim())
+        until(lambda: not runner.live())
+    assert [runner.get(number).id for number in (2, 3, 4)] == [2, 3, 4]
+    with pytest.raises(MissingError):
+        runner.get(1)
+
+
 def test_a_file_that_is_no_history_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "s.sqlite").write_bytes(b"this is no database" * 100)
     with pytest.raises(SkipstoneError, match=r"s\.sqlite cannot be used for the server's history"):

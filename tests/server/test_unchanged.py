@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.server.serving import Client, serving
 
 from skipstone.server.job import JobRequest
+from skipstone.server.run import bound_socket
 from skipstone.server.runner import Outcome
 from skipstone.server.store import Store
 from skipstone.server.waiting import Claim
@@ -74,3 +77,12 @@ def test_refusals_are_not_kept(client: Client) -> None:
     for _ in range(2):
         assert client.call("GET", "/api/jobs?limit=0").status == 422
         assert client.call("PUT", "/api/jobs").status == 405
+
+
+def test_no_answer_waits_for_the_client_to_confirm_its_headers(client: Client) -> None:
+    plain = replace(client.settings, port=0)
+    with bound_socket(plain) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            # What asyncio asks before it lets a connection send at once.
+            assert (accepted.type, accepted.proto) == (socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../src/api/types";
-import { NO_JOBS, isOver, listed, reduceJobs, saying, shareDone } from "../src/state/jobs";
+import { MOST_JOBS, NO_JOBS, isOver, listed, reduceJobs, saying, shareDone } from "../src/state/jobs";
 
 function job(changes: Partial<Job> = {}): Job {
   return {
@@ -70,6 +70,28 @@ describe("reduceJobs", () => {
     const jobs = reduceJobs(NO_JOBS, { kind: "job", job: job({ log }) });
     expect(jobs.logs.get(17)).toHaveLength(2000);
     expect(jobs.logs.get(17)?.at(-1)?.time).toBe("12499");
+  });
+});
+
+describe("a page that is open for days", () => {
+  const past = Array.from({ length: MOST_JOBS }, (_, index) => job({ id: index + 2, state: "done" }));
+  const running = job({ id: 1, log: [{ time: "1", text: "reading" }] });
+
+  it("forgets the oldest jobs that ended, and none that runs", () => {
+    const jobs = reduceJobs(NO_JOBS, { kind: "list", jobs: [running, ...past] });
+    expect(jobs.byId.size).toBeLessThan(MOST_JOBS);
+    expect(jobs.byId.get(1)?.state).toBe("running");
+    expect(jobs.logs.get(1)).toHaveLength(1);
+    expect(jobs.byId.has(MOST_JOBS + 1)).toBe(true);
+    expect(jobs.byId.has(2)).toBe(false);
+  });
+
+  it("shows an old job that somebody opens", () => {
+    const full = reduceJobs(NO_JOBS, { kind: "list", jobs: past });
+    const old = job({ id: 1, state: "done", log: [{ time: "1", text: "reading" }] });
+    const jobs = reduceJobs(full, { kind: "job", job: old });
+    expect(jobs.byId.get(1)?.state).toBe("done");
+    expect(jobs.logs.get(1)).toHaveLength(1);
   });
 });
 

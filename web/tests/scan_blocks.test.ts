@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { JoinOfScan } from "../src/api/types";
-import { ranText } from "../src/block_map/scan_blocks";
+import type { GroupsOfScan, JoinOfScan } from "../src/api/types";
+import { ranText, togetherBy } from "../src/block_map/scan_blocks";
 
 const JOIN: JoinOfScan = {
   ...{ key: "d", join: "inner", other: "days", code: "BROADCAST", sentence: "It will." },
@@ -13,5 +13,20 @@ it("tells what a join skipped, or why it skipped nothing", () => {
   expect(ranText({ ...JOIN, last })).toBe("31 keys: 5 of 64 files read");
   expect(ranText({ ...JOIN, last: { ...last, keys: 1, failure: "too many keys" } })).toBe(
     "1 key: too many keys",
+  );
+});
+
+it("tells how column groups are put together", () => {
+  const group = { columns: ["a"], blocks: 1, blocks_total: 9, rows: 10, bytes: 100 };
+  const read: GroupsOfScan = {
+    ...{ replica: "r", partitions: 1, partitions_total: 1, groups: [group, group] },
+    ...{ hash_joins: 2, merge_joins: 1 },
+  };
+  expect(togetherBy(read)).toBe("rows put together by 2 hash joins and 1 sort-merge join");
+  expect(togetherBy({ ...read, hash_joins: 0, merge_joins: 0 })).toBe(
+    "rows put together by their tuple ids when it runs",
+  );
+  expect(togetherBy({ ...read, groups: [group] })).toBe(
+    "columns of one group, so that nothing is put together",
   );
 });

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
 import skipstone
-from skipstone.layout.layouts import LAYOUTS
+from skipstone.layout.layouts import LAYOUTS, REPLICA_LAYOUTS
 from skipstone.server import job_routes, table_routes, workload_routes
 from skipstone.server.guard import Guard
 from skipstone.server.job import moment
@@ -90,6 +90,7 @@ def show_server(service: TheService) -> Response:
             "roots": [str(root) for root in settings.roots],
             "limits": {name: getattr(limits, name) for name in (*names, "jobs_at_once", "queued_jobs")},
             "layouts": list(LAYOUTS),
+            "replica_layouts": list(REPLICA_LAYOUTS),
             "dialects": sorted(name for name in sqlglot.Dialect.classes if name),
             "formats": list(FORMATS),
         }

@@ -69,17 +69,36 @@ class BlockArguments(NoArguments):
     num_features: NumFeatures | None = None
 
 
-class AdviseArguments(BlockArguments):
-    """As ``skipstone advise``."""
+class OwnArguments(BlockArguments):
+    """And what only the layouts hyper and gsop can be asked for."""
 
     balance: Name | None = None
     keys: Sql | None = None
+    grouping: Name | None = None
+    inner: Name | None = None
+    reconstruction: Name | None = None
+    estimation: Name | None = None
+    max_vectors: Annotated[int, Field(ge=1, le=2**53)] | None = None
+
+    def own(self) -> dict[str, str]:
+        """Those of them that were given."""
+        found = {name: getattr(self, name) for name in OwnArguments.model_fields}
+        shared = BlockArguments.model_fields
+        return {name: str(text) for name, text in found.items() if text is not None and name not in shared}
 
 
-class OptimizeArguments(AdviseArguments):
+class AdviseArguments(OwnArguments):
+    """As ``skipstone advise``."""
+
+    layout: Annotated[list[Name], Field(max_length=20)] = []
+
+
+class OptimizeArguments(BlockArguments):
     """As ``skipstone optimize``."""
 
     layout: Name = "auto"
+    balance: Name | None = None
+    keys: Sql | None = None
     curve: Name | None = None
     output: Annotated[str, Field(min_length=1, max_length=4_096)] | None = None
     convert: bool = False
@@ -88,7 +107,7 @@ class OptimizeArguments(AdviseArguments):
     new_only: bool = False
 
 
-class ReplicateArguments(AdviseArguments):
+class ReplicateArguments(OwnArguments):
     """As ``skipstone replicate``."""
 
     layout: Name = "auto"
@@ -105,6 +124,7 @@ class DropArguments(NoArguments):
     """As ``skipstone drop``."""
 
     replica: Name
+    now: bool = False
 
 
 class RepairArguments(NoArguments):
@@ -118,6 +138,7 @@ class AdaptArguments(NoArguments):
 
     window_days: Annotated[float, _range("window_days")] = 30.0
     most_given_up: Annotated[float, _range("most_given_up")] = 0.5
+    most_rewritten: Annotated[float, _range("most_rewritten")] = 0.5
     dry_run: bool = False
 
 
@@ -134,6 +155,7 @@ class AutoArguments(NoArguments):
     layout: Annotated[list[Name], Field(max_length=20)] = []
     curve: Name | None = None
     block_rows: BlockRows | None = None
+    replica_budget: Name | None = None
 
     def policy(self) -> Policy:
         """The policy that these arguments make."""
@@ -147,6 +169,7 @@ class AutoArguments(NoArguments):
             block_rows=self.block_rows,
             layouts=tuple(self.layout) or None,
             layout_options={} if self.curve is None else {"curve": self.curve},
+            replica_budget=self.replica_budget,
         )
 
 

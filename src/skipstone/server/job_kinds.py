@@ -64,8 +64,7 @@ def _own(**options: str | None) -> dict[str, str]:
     return {name: text for name, text in options.items() if text is not None}
 
 
-def _options(arguments: given.AdviseArguments, curve: str | None = None) -> LayoutOptions:
-    own = _own(balance=arguments.balance, keys=arguments.keys, curve=curve)
+def _options(arguments: given.BlockArguments, own: dict[str, str]) -> LayoutOptions:
     return LayoutOptions(arguments.block_rows, arguments.partition_by, arguments.num_features, own=own)
 
 
@@ -75,7 +74,7 @@ def _optimize(arguments: given.OptimizeArguments, queries: Workload | None) -> A
     return Optimize(
         queries,
         arguments.layout,
-        _options(arguments, arguments.curve),
+        _options(arguments, _own(balance=arguments.balance, keys=arguments.keys, curve=arguments.curve)),
         arguments.output,
         arguments.convert,
         arguments.force,
@@ -106,7 +105,9 @@ KINDS: dict[str, JobKind] = {
     "advise": JobKind(
         "Simulate every layout",
         given.AdviseArguments,
-        lambda it, queries: Advise(queries, _options(it), block_maps=True),
+        lambda it, queries: Advise(
+            queries, _options(it, it.own()), block_maps=True, layouts=tuple(it.layout)
+        ),
         workload="optional",
     ),
     "optimize": JobKind(
@@ -115,21 +116,25 @@ KINDS: dict[str, JobKind] = {
     "replicate": JobKind(
         "Copy the rows into another layout",
         given.ReplicateArguments,
-        lambda it, queries: Replicate(queries, it.layout, _options(it), it.partition_rows),
+        lambda it, queries: Replicate(queries, it.layout, _options(it, it.own()), it.partition_rows),
         writes=True,
         workload="optional",
     ),
     "refresh": JobKind(
         "Bring replicas up to date", given.RefreshArguments, lambda it, _: Refresh(it.replica), writes=True
     ),
-    "drop": JobKind("Delete a replica", given.DropArguments, lambda it, _: Drop(it.replica), writes=True),
+    "drop": JobKind(
+        "Delete a replica", given.DropArguments, lambda it, _: Drop(it.replica, it.now), writes=True
+    ),
     "repair": JobKind(
         "Verify all copies of the rows", given.RepairArguments, lambda it, _: Repair(it.check), writes=True
     ),
     "adapt": JobKind(
         "Change the tree where queries gain by it",
         given.AdaptArguments,
-        lambda it, queries: Adapt(queries, it.window_days, it.most_given_up, it.dry_run),
+        lambda it, queries: Adapt(
+            queries, it.window_days, it.most_given_up, it.most_rewritten, dry_run=it.dry_run
+        ),
         writes=True,
         workload="optional",
     ),

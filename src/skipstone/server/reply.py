@@ -61,6 +61,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def reply(value: object, status: int = 200) -> Response:
-    """The value as JSON; text is JSON already."""
-    text = value if isinstance(value, str) else json_text(value)
+    """The value as JSON; text is JSON already, encoded or not."""
+    text = value if isinstance(value, str | bytes) else json_text(value)
     return Response(text, status, media_type="application/json")

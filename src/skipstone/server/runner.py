@@ -10,11 +10,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from skipstone.cancel import Cancel
-from skipstone.errors import CancelledError
+from skipstone.errors import CancelledError, SkipstoneError
 from skipstone.server.events import Events
 from skipstone.server.job import ENDED, Job, JobRequest, State, moment
 from skipstone.server.problems import ConflictError, MissingError, TooManyError, sentence
@@ -26,6 +27,7 @@ from skipstone.view import one_line
 __all__ = ["Outcome", "Runner", "Running", "Work"]
 
 _SECONDS_BETWEEN_EVENTS = 0.25
+_JOBS_BETWEEN_CLEANINGS = 1_000
 STOPPED = "The server was stopped before the job was done."
 
 
@@ -233,6 +235,9 @@ class Runner:
         if error is not None:
             self.log(live.job.id, error)
         self._events.publish("job", live.job.to_dict())
+        if live.job.id % _JOBS_BETWEEN_CLEANINGS == 0:
+            with suppress(SkipstoneError):  # a full disk: the next time will do
+                self._store.forget_old_jobs(self._limits.history)
 
     def _change(self, live: _Live, **fields: object) -> None:
         live.job = live.job.changed(**fields)

@@ -37,16 +37,16 @@ class Seen:
     entries: Counts
     asked: float = 0.0
     times: Floats | None = None
-    _told: dict[object, str] = field(default_factory=dict)
+    _told: dict[object, bytes] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.files)
 
-    def told(self, what: object, make: Callable[[], str]) -> str:
-        """A text made of these blocks, which stays the same until the table is looked at anew."""
+    def told(self, what: object, make: Callable[[], str]) -> bytes:
+        """A text made of these blocks, as it is sent; it stays the same until the table is looked at anew."""
         if (known := self._told.get(what)) is not None:
             return known
-        text = make()
+        text = make().encode()
         if len(self._told) >= _MOST_TOLD:
             self._told.clear()
         self._told[what] = text

@@ -20,8 +20,8 @@ __all__ = ["Unchanged"]
 _LISTS = frozenset({"/api/jobs", "/api/tables", "/api/workloads", "/api/server"})
 _SECONDS = 1.0
 """Spark may stop and a table may grow old without a change that is counted."""
-_MOST_KEPT = 64
-_MOST_BYTES = 1_000_000
+_MOST_KEPT = 32
+_MOST_BYTES = 250_000
 _OK = 200
 
 Headers = list[tuple[bytes, bytes]]

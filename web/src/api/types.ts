@@ -8,6 +8,8 @@ export interface Server {
   readonly roots: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
   readonly layouts: readonly string[];
+  /** Those by which only replicas can be made. */
+  readonly replica_layouts?: readonly string[];
   readonly dialects: readonly string[];
   readonly formats: readonly string[];
 }
@@ -302,6 +304,22 @@ export interface JoinOfScan {
   } | null;
 }
 
+/** What a scan reads of one replica by column groups. */
+export interface GroupsOfScan {
+  readonly replica: string;
+  readonly partitions: number;
+  readonly partitions_total: number;
+  readonly groups: readonly {
+    readonly columns: readonly string[];
+    readonly blocks: number;
+    readonly blocks_total: number;
+    readonly rows: number;
+    readonly bytes: number;
+  }[];
+  readonly hash_joins: number;
+  readonly merge_joins: number;
+}
+
 export interface Scan {
   readonly table: string | null;
   readonly root: string;
@@ -330,6 +348,7 @@ export interface Scan {
   readonly copies: readonly { readonly replica: string; readonly code: string; readonly sentence: string }[];
   /** What joins decide about its files when the query runs. */
   readonly joins?: readonly JoinOfScan[];
+  readonly groups?: readonly GroupsOfScan[];
   /** Null where the table was never looked at. */
   readonly blocks: ScanBlocks | null;
   readonly reasons: readonly { readonly code: string; readonly sentence: string }[];

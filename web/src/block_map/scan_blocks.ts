@@ -1,6 +1,6 @@
 /** The blocks of a scan by what became of them. */
 
-import type { JoinOfScan, Scan, ScanBlocks } from "../api/types";
+import type { GroupsOfScan, JoinOfScan, Scan, ScanBlocks } from "../api/types";
 import { count, counted } from "../format";
 import { classColours, css, type Palette, type Word } from "./colours";
 import type { Swatch } from "./colouring";
@@ -53,6 +53,16 @@ export function ranText({ last }: JoinOfScan): string {
   if (last === null) return "it has not run";
   const keys = last.keys === 1 ? "1 key" : `${count(last.keys)} keys`;
   return `${keys}: ${last.failure || `${count(last.files_read)} of ${counted(last.files, "file")} read`}`;
+}
+
+/** How the rows of column groups become whole again. */
+export function togetherBy({ groups, hash_joins, merge_joins }: GroupsOfScan): string {
+  if (groups.length < 2) return "columns of one group, so that nothing is put together";
+  const joins = [
+    hash_joins > 0 ? counted(hash_joins, "hash join") : "",
+    merge_joins > 0 ? counted(merge_joins, "sort-merge join") : "",
+  ].filter(Boolean);
+  return `rows put together by ${joins.length > 0 ? joins.join(" and ") : "their tuple ids when it runs"}`;
 }
 
 export interface ReasonCount {

@@ -13,6 +13,7 @@ import { StartButton, StartedLine, useStarted } from "../parts/start_job";
 import { WorkloadChoice, firstChoice } from "../parts/workload_choice";
 import { isOver } from "../state/jobs";
 import { useFetched } from "../state/fetched";
+import { server } from "../state/store";
 
 const CURRENT = "current layout";
 
@@ -26,6 +27,7 @@ export function AdvisePage({ table }: { table: TableInfo }) {
   const scans = table.log?.entries ?? 0;
   const [workload, setWorkload] = useState(() => firstChoice(scans, table.id));
   const [blockRows, setBlockRows] = useState("");
+  const [grouped, setGrouped] = useState(false);
   const advising = useStarted("advise", table.id);
   const ended = advising.job !== null && isOver(advising.job) ? advising.job.id : 0;
   const found = useFetched<Found>(part`/api/tables/${table.id}/advice`, ended);
@@ -50,10 +52,24 @@ export function AdvisePage({ table }: { table: TableInfo }) {
             placeholder="chosen"
             numeric
           />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={grouped}
+              onChange={(event) => setGrouped(event.currentTarget.checked)}
+            />
+            also column groups, for a replica
+          </label>
           <StartButton
             started={advising}
             primary
-            job={() => ({ action: "advise", table: table.id, workload: workload || null, arguments: given })}
+            job={() => ({
+              action: "advise",
+              table: table.id,
+              workload: workload || null,
+              // An option of gsop says that it is wanted.
+              arguments: grouped ? { ...given, grouping: "search" } : given,
+            })}
           >
             Advise
           </StartButton>
@@ -91,7 +107,15 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const layout = fitted.find((row) => row.layout === chosen) ?? best;
   const optimizing = useStarted("optimize", table.id);
+  const copying = useStarted("replicate", table.id);
+  const onlyCopies = server.value?.replica_layouts ?? [];
   const needed = advice.percent_needed === null ? null : advice.percent_needed / 100;
+  const asked = (action: string, by: LayoutAdvice) => ({
+    action,
+    table: table.id,
+    workload: workload || null,
+    arguments: { layout: by.layout, ...given },
+  });
   return (
     <>
       <Card
@@ -167,22 +191,25 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
         </p>
         {layout === undefined ? null : (
           <div class="row middle">
-            <StartButton
-              started={optimizing}
-              primary
-              job={() => ({
-                action: "optimize",
-                table: table.id,
-                workload: workload || null,
-                arguments: { layout: layout.layout, ...given },
-              })}
-            >
-              Optimize by {layout.layout}
-            </StartButton>
-            <span class="soft small">One commit that changes no row; it can be cancelled until then.</span>
+            {onlyCopies.includes(layout.layout) ? null : (
+              <StartButton started={optimizing} primary job={() => asked("optimize", layout)}>
+                Optimize by {layout.layout}
+              </StartButton>
+            )}
+            {table.format === "delta" ? (
+              <StartButton started={copying} job={() => asked("replicate", layout)}>
+                Make a replica by {layout.layout}
+              </StartButton>
+            ) : null}
+            <span class="soft small">
+              {onlyCopies.includes(layout.layout)
+                ? "It groups columns, so only a replica can have it. The table stays as it is."
+                : "One commit that changes no row; it can be cancelled until then."}
+            </span>
           </div>
         )}
         <StartedLine started={optimizing} />
+        <StartedLine started={copying} />
       </Card>
       {layout === undefined || advice.maps === undefined ? null : (
         <BeforeAfter advice={advice} layout={layout.layout} />

@@ -1,5 +1,6 @@
 /** All tables: what they are, what queries scan of them lately against what they need, and what could be saved. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Problem, part, post, remove } from "../api/client";
 import type { TableInfo } from "../api/types";
@@ -88,7 +89,14 @@ function TableCard({ table }: { table: TableInfo }) {
         <Tile
           name="Could be saved"
           value={saved(table)}
-          note={table.saving?.sentence ?? "Not estimated yet: ask for advice."}
+          note={
+            table.saving?.sentence ?? (
+              <>
+                Not estimated yet:{" "}
+                <a href={hashOf({ page: "decisions", table: table.id })}>ask what auto would do</a>.
+              </>
+            )
+          }
         />
       </dl>
       {job === undefined ? null : <JobLine job={job} />}
@@ -102,7 +110,7 @@ function TableCard({ table }: { table: TableInfo }) {
   );
 }
 
-function Tile({ name, value, note }: { name: string; value: string; note: string }) {
+function Tile({ name, value, note }: { name: string; value: string; note: ComponentChildren }) {
   return (
     <div class="tile">
       <dt>{name}</dt>

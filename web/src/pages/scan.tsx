@@ -1,11 +1,18 @@
 /** One scan of a query: its blocks, the reasons, the filters that could not be used, and what to index for them. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { JoinOfScan, Scan } from "../api/types";
+import type { GroupsOfScan, JoinOfScan, Scan } from "../api/types";
 import { BlockMap } from "../block_map/block_map";
 import { paletteOf, type Palette } from "../block_map/colours";
 import { MapLegend } from "../block_map/legend";
-import { ranText, reasonCounts, stateColours, stateSwatches, whyOf } from "../block_map/scan_blocks";
+import {
+  ranText,
+  reasonCounts,
+  stateColours,
+  stateSwatches,
+  togetherBy,
+  whyOf,
+} from "../block_map/scan_blocks";
 import { bytes, count, counted, percent } from "../format";
 import { Badge, Card, Sentence, Sql } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
@@ -80,17 +87,50 @@ export function ScanView({ scan, number }: { scan: Scan; number: number | null }
           Replica <code>{copy.replica}</code>: {copy.sentence} [{copy.code}]
         </p>
       ))}
+      {(scan.groups ?? []).map((read) => (
+        <Groups key={read.replica} read={read} />
+      ))}
       <Joins joins={scan.joins ?? []} />
     </Card>
   );
 }
 
-/** How joins skip files when the query runs: by the keys of their other side. */
+/** What is read of a replica whose columns lie in groups, each with blocks of its own. */
+function Groups({ read }: { read: GroupsOfScan }) {
+  return (
+    <>
+      <h3>
+        Column groups of replica <code>{read.replica}</code>
+      </h3>
+      <p>
+        {count(read.partitions)} of {counted(read.partitions_total, "horizontal partition")} read by columns:{" "}
+        {togetherBy(read)}.
+      </p>
+      <DataTable
+        caption={`Column groups that are read of replica ${read.replica}`}
+        rows={read.groups}
+        columns={[
+          { title: "Columns", cell: (each) => <Sql text={each.columns.join(", ")} /> },
+          {
+            title: "Blocks read",
+            numeric: true,
+            cell: (each) => `${count(each.blocks)} of ${count(each.blocks_total)}`,
+            by: (each) => each.blocks,
+          },
+          { title: "Rows", numeric: true, cell: (each) => count(each.rows), by: (each) => each.rows },
+          { title: "Size", numeric: true, cell: (each) => bytes(each.bytes), by: (each) => each.bytes },
+        ]}
+      />
+    </>
+  );
+}
+
+/** What joins decide when the query runs: which files the keys of their other side leave out, and what is not shuffled. */
 function Joins({ joins }: { joins: readonly JoinOfScan[] }) {
   if (joins.length === 0) return null;
   return (
     <>
-      <h3>Files that joins skip when the query runs</h3>
+      <h3>What joins decide when the query runs</h3>
       <DataTable
         caption="What joins decide about the files of this scan"
         rows={joins}

@@ -14,6 +14,9 @@ export type JobEvent =
 
 export const NO_JOBS: Jobs = { byId: new Map(), logs: new Map() };
 const MOST_LINES = 2000;
+/** A page that is open for days forgets the oldest ended jobs, a part of them at a time. */
+export const MOST_JOBS = 600;
+const FEWEST_JOBS = 400;
 
 const RANK: Readonly<Record<JobState, number>> = {
   queued: 0,
@@ -44,8 +47,15 @@ function withJob(jobs: Jobs, job: Job): Jobs {
   const { log, ...bare } = job;
   const merged = before === undefined || !isOlder(bare, before) ? bare : before;
   const byId = new Map(jobs.byId).set(job.id, merged);
-  const all = { ...jobs, byId };
+  const all = byId.size > MOST_JOBS ? withoutOldest({ ...jobs, byId }, job.id) : { ...jobs, byId };
   return log === undefined ? all : withLines(all, job.id, log);
+}
+
+function withoutOldest(jobs: Jobs, kept: number): Jobs {
+  const over = [...jobs.byId.values()].filter((job) => isOver(job) && job.id !== kept).map((job) => job.id);
+  const forgotten = new Set(over.sort((a, b) => a - b).slice(0, jobs.byId.size - FEWEST_JOBS));
+  const left = <T>(all: ReadonlyMap<number, T>) => new Map([...all].filter(([id]) => !forgotten.has(id)));
+  return { byId: left(jobs.byId), logs: left(jobs.logs) };
 }
 
 /** Whether a message about a job was overtaken by what is known already. */
