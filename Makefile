@@ -138,7 +138,7 @@ bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; 
 bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date, qdtree, features or grouped)
 	$(BIN)/python -m benchmarks joins --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
-bench-gsop: $(READY)  ## Column groups: grouping, sensitivity, cells read of TPC-H (SF=1; ONLY=step for one step)
+bench-gsop: $(READY)  ## Column groups: grouping, sensitivity, cells and queries of TPC-H (SF=1; ONLY=step for one step)
 	$(BIN)/python -m benchmarks gsop --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 lock: $(READY)  ## Resolve the newest versions into requirements.lock, and those of the S3 server and of Node.js

@@ -196,7 +196,7 @@ def gsop(
     output: Output = RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """Column groups: how fast they are chosen, and what queries read of them."""
+    """Column groups: how fast they are chosen and made, and what queries read of them."""
     options = gsop_benchmark.Options(sf, tuple(only or ()), blocks, data, again)
     _show(lambda report: gsop_benchmark.run(options, output, report), as_json)
 

@@ -5,6 +5,7 @@ Everything that leaves it is plain data.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ __all__ = [
     "FileScan",
     "file_scans",
     "listen",
+    "peak_task_bytes",
     "plan_physically",
     "wait_for_listener",
     "with_shuffled_bytes",
@@ -26,6 +28,11 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_SCANS = frozenset({"FileSourceScanExec", "PartitionedScan", "DynamicScan"})
+_HOLDERS = frozenset({"ShuffledHashJoin", "Sort"})
+_BUFFERS = frozenset({"data size of build side", "peak memory"})
+_SIZE = re.compile(r"([\d.,]+) (B|KiB|MiB|GiB)")
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ def file_scans(frame: DataFrame) -> tuple[FileScan, ...]:
 def _scan_nodes(plan: JavaObject) -> Iterator[JavaObject]:
     """The scans of files in a plan that has run, adaptive or not."""
     kind = plan.getClass().getSimpleName()
-    if kind == "FileSourceScanExec":
+    if kind in _SCANS:
         yield plan
     elif kind == "AdaptiveSparkPlanExec":
         yield from _scan_nodes(plan.executedPlan())
@@ -112,6 +119,38 @@ def _with_stages(spark: SparkSession, work: Callable[[], _T]) -> tuple[_T, list[
     # Stages that were skipped are the first that a full store forgets.
     known = (stage for stage in stages if tracker.getStageInfo(stage) is not None)
     return result, [store.lastStageAttempt(stage) for stage in known]
+
+
+def peak_task_bytes(spark: SparkSession, work: Callable[[], object]) -> int:
+    """The most memory that sorts and the built sides of joins took a task in the last query of some work."""
+    work()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    store = spark._jsparkSession.sharedState().statusStore()
+    last = max(each.executionId() for each in _each(store.executionsList()))
+    values = store.executionMetrics(last)
+    of_nodes: dict[str, int] = {}
+    nodes = (node for node in _each(store.planGraph(last).allNodes()) if node.name() in _HOLDERS)
+    for node in nodes:
+        for metric in _each(node.metrics()):
+            found = values.get(metric.accumulatorId())
+            if metric.name() in _BUFFERS and found.isDefined():
+                of_nodes[f"{node.id()}"] = _largest(found.get())
+    return sum(of_nodes.values())
+
+
+def _largest(text: str) -> int:
+    """The largest task's part of a metric as Spark shows it: the last size, of the total and three others.
+
+    >>> _largest("total (min, med, max)... 3.0 MiB (1.0 MiB, 1.0 MiB, 1.5 MiB (stage 2.0: task 3))")
+    1572864
+    """
+    sizes = _SIZE.findall(text)
+    number, unit = sizes[-1] if sizes else ("0", "B")
+    return round(float(number.replace(",", "")) * _UNITS[unit])
+
+
+def _each(items: JavaObject) -> Iterator[JavaObject]:
+    return (items.apply(index) for index in range(items.size()))
 
 
 def listen(recorder: Recorder, on: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.figures import Figure, at_least, at_most, unbarred
+from benchmarks.gsop.report_reads import read_figures
 from benchmarks.gsop.tpch import CONTESTANTS, PLAIN
 from benchmarks.pieces import Piece
 
@@ -22,6 +23,7 @@ def figures(pieces: Mapping[str, Piece], command: str) -> list[Figure]:
         *_estimates(pieces.get("estimates", {}), command),
         *_sensitivity(pieces, command),
         *_cells(pieces, command),
+        *read_figures(pieces, command),
     ]
 
 
@@ -66,6 +68,9 @@ def _cells(pieces: Mapping[str, Piece], command: str) -> Iterator[Figure]:
         for what in ("cells", "tuple_ids", "with_measured_joins"):
             label = f"{name}, {what.replace('_', ' ')} of a query, by the table's rows"
             yield unbarred(label, round(piece[what], 4), "", command)
+        if "needed" in piece:
+            label = "cells of the rows that a query wants, by the table's rows"
+            yield unbarred(label, round(piece["needed"], 4), "", command)
     if {PLAIN, "SOP", "GSOP"} <= found.keys():
         read = {name: piece["cells"] + piece["tuple_ids"] for name, piece in found.items()}
         gsop = max(read["GSOP"], 1e-12)

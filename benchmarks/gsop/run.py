@@ -1,9 +1,10 @@
-"""Runs the benchmark of GSOP: figures 6 to 9 of its paper (VLDB 2016), simulated.
+"""Runs the benchmark of GSOP: figures 6 to 10 of its paper (VLDB 2016).
 
 ``grouping`` is how long column grouping takes, in seconds of a processor, and how good estimates are
-(figure 9). ``sensitivity`` varies the workload (figure 6). Neither needs Spark. ``cells`` counts data
-cells and tuple ids on denormalised TPC-H (figures 7a and 8a). Measured pieces are kept, so a run
-continues where the last one ended.
+(figure 9). ``sensitivity`` varies the workload (figure 6). Neither needs Spark. ``cells`` counts data cells
+and tuple ids on denormalised TPC-H (figures 7a and 8a). ``reads`` makes replicas of that table and runs
+queries on them (figures 7b, 8b and 10). ``columns`` does so with a table of 450 columns. Measured pieces are
+kept, so a run continues where the last one ended.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from pathlib import Path
 
 import skipstone
 from benchmarks.figures import RESULTS, Figure, write
+from benchmarks.gsop.columns import ManyColumns
 from benchmarks.gsop.grouping import SHAPES, compare_estimates, time_grouping
 from benchmarks.gsop.plots import draw_all
+from benchmarks.gsop.reads import LAYOUTS, WAYS, Reads
 from benchmarks.gsop.report import figures
 from benchmarks.gsop.sensitivity import Setting, settings, simulate_setting
 from benchmarks.gsop.tpch import CONTESTANTS, PLAIN, prepare_cells
@@ -31,7 +34,7 @@ from skipstone.progress import Progress
 
 __all__ = ["STEPS", "Options", "run"]
 
-STEPS = ("grouping", "sensitivity", "cells")
+STEPS = ("grouping", "sensitivity", "cells", "reads", "columns")
 _BLOCKS = 1_000
 _MOST_JUDGED = 1_500_000
 
@@ -76,6 +79,10 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
                 _grouping(pieces)
             case "sensitivity":
                 _sensitivity(pieces)
+            case "reads":
+                _reads(options, home, pieces)
+            case "columns":
+                _columns(options, home, pieces)
             case _:
                 _cells(options, home, pieces)
     measured = pieces.asked_for() if options.only else pieces.all()
@@ -111,3 +118,22 @@ def _cells(options: Options, home: Path, pieces: Pieces) -> None:
     cells = prepare_cells(skipstone.table(spark, f"{TABLE}={path}"), options.blocks, _MOST_JUDGED)
     for name in missing:
         pieces.measure(f"cells-{name}", partial(cells.measure, name))
+
+
+def _reads(options: Options, home: Path, pieces: Pieces) -> None:
+    spark = skipstone.session(app_name="skipstone-bench")
+    base, _ = denormalised_table(spark, options.sf, home, time.perf_counter)
+    reads = Reads(spark, base, home / f"gsop-sf{options.sf:g}" / f"tables-{options.blocks}", options.blocks)
+    pieces.measure("reads-load", reads.load)
+    for name in LAYOUTS:
+        pieces.measure(f"reads-built-{name}", partial(reads.built, name))
+    pieces.measure("reads-choice", reads.choice)
+    pieces.measure("reads-built-same", reads.built_as_rows)
+    pieces.measure("reads-timed", partial(reads.timed, tuple(WAYS)))
+    pieces.measure("reads-memory", reads.all_rows)
+
+
+def _columns(options: Options, home: Path, pieces: Pieces) -> None:
+    many = ManyColumns(skipstone.session(app_name="skipstone-bench"), home / f"gsop-sf{options.sf:g}")
+    pieces.measure("columns-made", many.made)
+    pieces.measure("columns-planned", many.planned)

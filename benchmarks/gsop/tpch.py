@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.context import context_of
 from benchmarks.gsop.queries import gsop_workloads
@@ -19,6 +20,7 @@ from benchmarks.pieces import Piece
 from benchmarks.tpch.simulator import parsed
 from skipstone.actions.prepare import FitRequest, prepare
 from skipstone.api import Table
+from skipstone.estimate.advice import needed
 from skipstone.estimate.benefit import Scanned
 from skipstone.estimate.prepared import Asked, Prepared, view_of
 from skipstone.estimate.scan_groups import group_reads
@@ -85,8 +87,19 @@ class Cells:
         whole = group_reads(self.judged, Design((ColumnGroup(Tree(0, 1)),)))
         found = Scanned(np.array(share), np.zeros(len(share)))
         kinds = whole.kinds
-        cells = kinds.weights @ (whole.asked * found.share[kinds.query]) / kinds.weights.sum()
-        return {"cells": float(cells), "tuple_ids": 0.0, "with_measured_joins": float(cells), "groups": 1}
+
+        def mean(shares: npt.NDArray[np.float64]) -> float:
+            cells = kinds.weights @ (whole.asked * shares[kinds.query])
+            return float(cells / kinds.weights.sum())
+
+        cells, least = mean(found.share), mean(needed(self.judged).share)
+        return {
+            "cells": cells,
+            "needed": least,
+            "tuple_ids": 0.0,
+            "with_measured_joins": cells,
+            "groups": 1,
+        }
 
 
 def prepare_cells(opened: Table, blocks: int, most_rows: int) -> Cells:
@@ -117,6 +130,6 @@ def prepare_cells(opened: Table, blocks: int, most_rows: int) -> Cells:
     judged = replace(
         fitted,
         view=replace(fitted.view, sample=sample),
-        asked=Asked(test, asked, np.zeros((len(sample), 0), np.bool_)),
+        asked=Asked(test, asked, drawn.sample.bits[:, [atoms.index(atom) for atom in asked.atoms]]),
     )
     return Cells(fitted, judged, blocks)

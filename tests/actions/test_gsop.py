@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import skipstone
+from skipstone.actions import make_partitions
 from skipstone.errors import SkipstoneError
 from skipstone.workload.queries import Query, Workload
 
@@ -37,3 +38,15 @@ def test_advice_replicas_and_refusals(shipments: Callable[..., skipstone.Table])
     assert made.reason.startswith("one group of all columns is best, by sop")
     (scan,) = table.explain("SELECT sum(id) FROM shipments WHERE k < 50").scans
     assert 0 < scan.files_read < scan.files_total
+
+
+def test_one_group_has_the_partitions_of_whole_rows(
+    shipments: Callable[..., skipstone.Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_partitions, "MOST_GROUPED_ROWS", 500)
+    table = shipments(rows=2_000)
+    made = table.replicate(LOG, "gsop", block_rows=100)
+    assert (made.layout, made.partitions, made.rows) == ("gsop", 1, 2_000), "not 4, for nothing is joined"
+    assert made.reason.startswith("one group of all columns, by sop")
+    files = {"gsop": made.files, "sop": table.replicate(LOG, "sop", block_rows=100).files}
+    assert files["gsop"] == files["sop"], "no fewer blocks"

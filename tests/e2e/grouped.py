@@ -38,12 +38,16 @@ COLUMNS = (
     "encode(CAST(id AS STRING), 'utf-8') AS raw",
     "id % 2 = 0 AS even",
     "timestamp_micros(id * 86400000000) AS moment",
+    "CAST(id % 100 AS TINYINT) AS tiny",
+    "IF(id % 3 = 0, NULL, CAST(id AS SMALLINT)) AS small",
+    "IF(id % 19 = 0, float('-Infinity'), CAST(id / 3 AS FLOAT)) AS single",
+    "CAST(timestamp_micros(id * 3600000000) AS TIMESTAMP_NTZ) AS wall",
     "id % 17 AS alone",
 )
 K, G = Column(("k",), INT), Column(("g",), INT)
 FIRST = ("id", "k", "name", "day", "st")
 SECOND = ("g", "price", "weight", "attrs")
-THIRD = ("many", "raw", "even", "moment")
+THIRD = ("many", "raw", "even", "moment", "tiny", "small", "single", "wall")
 
 
 def below(column: Column, value: int) -> Expr:

@@ -218,7 +218,9 @@ def test_rows_that_groups_do_not_hold_come_from_the_base(
     assert scans(plan_of(spark, query)) == {"base": 1, "groups": 3, "joins": 2}
     joined = "SELECT a.id, b.g FROM changed a JOIN changed b ON a.id = b.id WHERE a.k < 300"
     assert_same(spark, joined)
-    spark.sql(f"DELETE FROM delta.`{path}` WHERE id = 3")
+    files = {found.name for found in path.glob("*.parquet")}
+    spark.sql(f"DELETE FROM delta.`{path}` WHERE id < 200")
+    assert files == {found.name for found in path.glob("*.parquet")}, "one is removed, and no other written"
     assert_same(spark, query)
     assert scans(plan_of(spark, query)) == {"base": 1, "groups": 3, "joins": 2}
     spark.sql(f"UPDATE delta.`{path}` SET g = 1 WHERE id = 700")
@@ -236,6 +238,21 @@ def test_a_missing_group_file_is_noticed_and_the_base_answers(
     assert_grouped(spark, query, 2)
     files = sorted(path.glob("_skipstone/replicas/*/*/group-1-0.parquet"))
     files[0].unlink()
+    assert_same(spark, query)
+    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
+
+
+def test_a_damaged_group_file_is_noticed_by_a_check_and_the_base_answers(
+    spark: SparkSession, copied: Callable[..., Path]
+) -> None:
+    path = copied("grouped", lambda path: write_grouped(spark, path))
+    table = skipstone.table(spark, f"damaged={path}")
+    query = "SELECT id, g FROM damaged WHERE k < 300"
+    broken = min(path.glob("_skipstone/replicas/*/*/group-1-0.parquet"))
+    data = bytearray(broken.read_bytes())
+    data[len(data) // 3] ^= 255
+    broken.write_bytes(bytes(data))
+    assert not table.repair(check=True).whole
     assert_same(spark, query)
     assert scans(plan_of(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
 

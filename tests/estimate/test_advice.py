@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -79,3 +80,18 @@ def test_a_layout_that_does_not_exist_is_refused_in_one_sentence() -> None:
         layout_named("spiral", also=("auto",))
     assert str(caught.value) == sentence.format("auto, ")
     assert all(layout_named(name).name == name for name in LAYOUTS)
+
+
+def test_column_groups_are_best_only_where_reading_takes_less_time_than_with_one_group() -> None:
+    current = LayoutAdvice(CURRENT_LAYOUT, 1_000, 80.0, 0.0, scan_seconds=100.0)
+    one = LayoutAdvice("qdtree", 1_000, 5.0, 1.0, scan_seconds=10.0, seconds_saved=90.0, rewrite_seconds=5.0)
+    for seconds, best in ((9.0, "gsop"), (11.0, "qdtree"), (None, "qdtree")):
+        saved = None if seconds is None else 100.0 - seconds
+        groups = LayoutAdvice(
+            "gsop", 3_000, 1.0, 1.0, scan_seconds=seconds, seconds_saved=saved, rewrite_seconds=5.0
+        )
+        found = replace(advice(), layouts=(groups, one, current))
+        assert found.best == best, "fewer cells are no gain if putting tuples together takes longer"
+        most = found.pays_most(1.0)
+        assert most is not None
+        assert most.layout == best

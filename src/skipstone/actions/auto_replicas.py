@@ -17,7 +17,7 @@ from skipstone.actions.context import Context
 from skipstone.actions.drop import Drop
 from skipstone.actions.estimate_files import ChosenRewrite, Estimate, EstimateRequest, estimate_files
 from skipstone.actions.gather_costs import gather_costs
-from skipstone.actions.make_partitions import AUTOMATIC, MOST_ROWS
+from skipstone.actions.make_partitions import AUTOMATIC, MOST_ROWS, partition_count
 from skipstone.actions.refresh import refresh_replicas
 from skipstone.actions.replicas import ReplicaStatus, replica_statuses, valid_partitions
 from skipstone.actions.replicate import make_replica
@@ -196,6 +196,8 @@ def _acted(context: Context, state: TableState, found: ReplicaRound) -> dict[str
     parts = _partitions(state)
     rows = chosen.prepared.total_rows
     block_rows = max(1, chosen.prepared.view.block_rows // parts)
+    if chosen.design is not None and len(chosen.design.groups) > 1:
+        parts = max(parts, partition_count(rows, several_groups=True))
     copying = context.reporting_to(steps.step("copying"))
     made = make_replica(copying, chosen, rows / parts, block_rows, automatic=True)
     return {"made": made.to_dict(), "layout": made.layout}

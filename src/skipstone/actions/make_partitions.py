@@ -45,6 +45,7 @@ __all__ = [
     "fewer_blocks",
     "groups_plan",
     "make_partition",
+    "partition_count",
     "rows_plan",
     "stored_plan",
     "whole_partition",
@@ -58,6 +59,15 @@ MOST_GROUPED_ROWS = 2_000_000
 """The same where columns are grouped: the tuples of a partition are put together by one task."""
 MOST_ROWS = 20_000_000
 """Rows of a horizontal partition, about: so much is read from the base when one of its files changes."""
+
+
+def partition_count(rows: float, several_groups: bool, wanted: int | None = None) -> int:
+    """How many horizontal partitions so many rows have in a copy; ``wanted`` is about how many rows of each.
+
+    >>> partition_count(6e6, several_groups=True), partition_count(6e6, several_groups=False)
+    (3, 1)
+    """
+    return max(1, round(rows / (wanted or (MOST_GROUPED_ROWS if several_groups else MOST_ROWS))))
 
 
 def divided(snapshot: Snapshot, indices: Counts, most_bytes: float) -> list[Counts]:

@@ -12,12 +12,11 @@ from skipstone.actions.lay_out import RewriteWork, layout_record, plan_of
 from skipstone.actions.logged_workload import logged_workload
 from skipstone.actions.make_partitions import (
     AUTOMATIC,
-    MOST_GROUPED_ROWS,
-    MOST_ROWS,
     PARTITION_ROWS,
     divided,
     groups_plan,
     make_partition,
+    partition_count,
     whole_partition,
 )
 from skipstone.actions.prepare import FitRequest
@@ -119,25 +118,48 @@ class Replicate:
         workload = logged_workload(context, self.queries, required=needed)
         with context.steps(len(context.snapshot), _SHARES) as steps:
             rows = count_rows(table, table.file_indices)
-            most = MOST_GROUPED_ROWS if self.layout == GROUPED else MOST_ROWS
-            parts = max(1, round(rows / (self.partition_rows or most)))
             wanted = self.options.block_rows or default_block_rows(table.files.bytes, rows)
-            # Each partition has all blocks of the design, which is therefore fitted to fewer of them.
-            options = replace(self.options, block_rows=wanted * parts)
             request = FitRequest(
                 table.file_indices,
                 workload.entries,
                 workload.unusable,
-                options,
+                replace(self.options, block_rows=wanted),
                 queries_needed=self.queries is not None and not workload.entries,
                 replica=True,
             )
-            chosen = choose_layout(context.reporting_to(steps.step("choosing")), self.layout, request)
+            choosing = context.reporting_to(steps.step("choosing"))
+            chosen, parts = self._chosen(choosing, request, rows)
             if chosen.design is None:
                 reason = "no layout would let the queries of the log skip more than the current layout"
                 return _report(replace(chosen, layout=CURRENT_LAYOUT), reason)
             copying = context.reporting_to(steps.step("copying"))
             return make_replica(copying, chosen, rows / parts, wanted)
+
+    def _chosen(self, context: Context, request: FitRequest, rows: int) -> tuple[LayoutChoice, int]:
+        """The layout, and how many horizontal partitions there are to be.
+
+        Column groups want smaller partitions than whole rows, and which of them it will be is known only when
+        a layout is fitted. If it is not what was expected, it is fitted again.
+        """
+        parts = partition_count(rows, self.layout == GROUPED, self.partition_rows)
+        chosen = choose_layout(context, self.layout, _in_partitions(request, parts))
+        if chosen.design is None:
+            return chosen, parts
+        several = len(chosen.design.groups) > 1
+        needed = partition_count(rows, several, self.partition_rows)
+        if needed == parts:
+            return chosen, parts
+        again = _in_partitions(request, needed)
+        if chosen.layout == GROUPED and not several:
+            own = {**again.options.own, "grouping": "one"}
+            again = replace(again, options=replace(again.options, own=own))
+        return choose_layout(context, chosen.layout, again), needed
+
+
+def _in_partitions(request: FitRequest, parts: int) -> FitRequest:
+    """The request for a design that has fewer blocks, for each horizontal partition has all of them."""
+    options = request.options
+    return replace(request, options=replace(options, block_rows=(options.block_rows or 1) * parts))
 
 
 def make_replica(

@@ -311,12 +311,23 @@ class _Ledger:
         runs = break_even_runs(rewrite_seconds, saved)
         return replace(
             plain,
+            note=plain.note + self._of_groups(design, scanned, features.extent.bytes),
             bytes_scanned=after.bytes,
             scan_seconds=after.seconds,
             bytes_saved=self._before.bytes - after.bytes,
             seconds_saved=saved,
             break_even_runs=runs,
             break_even_days=None if runs is None or days is None else runs * days,
+        )
+
+    def _of_groups(self, design: Design, scanned: Scanned, size: float) -> str:
+        """What column groups cost besides; nothing is said of one group."""
+        if self._load is None or len(design.groups) == 1:
+            return ""
+        seconds = float(scanned.join_seconds(self._prepared.total_rows) @ self._load.weights)
+        return (
+            f"; putting tuples together takes {seconds:,.1f} s of reading, storing them about "
+            f"{size / 1e6:,.1f} MB"
         )
 
 

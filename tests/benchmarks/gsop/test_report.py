@@ -27,6 +27,66 @@ PIECES: dict[str, Piece] = {
 }
 
 
+def _way(cpu: float, **more: object) -> Piece:
+    return {"cpu": cpu, "seconds": cpu, "cells": 10, "tuple_ids": 0, **more}
+
+
+GROUPS = _way(1.0, groups_read=1, columns=["a"], task_bytes=0)
+READS: dict[str, Piece] = {
+    "reads-load": {"plain": {"cpu": 10.0}, "bytes": 100},
+    "reads-built-SOP": {"copy": {"cpu": 15.0}, "fit": {"cpu": 5.0}, "bytes": 90, "rows": 10},
+    "reads-built-GSOP": {
+        "copy": {"cpu": 27.0},
+        "fit": {"cpu": 5.0},
+        "bytes": 120,
+        "tuple_id_bits": 7.9,
+        "rows": 10,
+    },
+    "reads-built-same": {"columns": ["a", "b"]},
+    "reads-choice": {"layout": "qdtree"},
+    "reads-timed": {
+        "q1-0": {
+            "answers": 1,
+            "ways": {
+                "plain Parquet": _way(6.0),
+                "SOP": _way(2.0),
+                "qd-tree": _way(1.0),
+                "GSOP": GROUPS,
+                "GSOP, always": GROUPS,
+                "same blocks": _way(2.0),
+            },
+        },
+        "q2-0": {
+            "answers": 2,
+            "ways": {
+                "plain Parquet": _way(6.0),
+                "SOP": _way(1.0),
+                "qd-tree": _way(1.0),
+                "GSOP": {**GROUPS, "groups_read": 2},
+                "GSOP, always": {**GROUPS, "groups_read": 2, "task_bytes": 5_000_000},
+                "same blocks": _way(9.0),
+            },
+        },
+    },
+    "columns-planned": {"planning_milliseconds": {"groups": 130.0, "base": 100.0}, "different": 0},
+}
+
+
+def test_what_was_read_of_real_files_is_held_against_plain_parquet_and_one_group() -> None:
+    found = {figure.name: figure for figure in figures(READS, "make bench-gsop")}
+    assert found["GSOP, copying by a plain load"].holds is False, "2.7 is more than 2.6"
+    assert found["GSOP, fitting by a plain load"].value == 0.5
+    assert found["GSOP, bits of a tuple id"].holds
+    faster = found["what replicate chooses (qd-tree), processor time of plain Parquet"]
+    assert (faster.value, faster.holds) == (6.0, True)
+    assert found["what replicate chooses (qd-tree), processor time by the best single group"].value == 1.0
+    assert found["queries with different answers"].holds is False
+    same = found["1 queries of one group, processor time by whole rows in the same blocks"]
+    assert (same.value, same.holds) == (0.5, True)
+    assert found["memory of a task that puts tuples together, at most"].value == 5.0
+    assert found["450 columns, planning with groups"].holds
+
+
 def test_each_bar_is_held_against_what_was_measured() -> None:
     found = {figure.name: figure for figure in figures(PIECES, "make bench-gsop")}
     assert found["grouping 70 columns, 1,000 queries, processor time"].holds
@@ -41,6 +101,11 @@ def test_each_bar_is_held_against_what_was_measured() -> None:
 def test_the_plots_are_those_of_the_paper(tmp_path: Path) -> None:
     draw_all(PIECES, "gsop", tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"gsop-6-k.png", "gsop-7a-8a-cells.png"}
+    draw_all(READS, "reads", tmp_path)
+    assert {path.name for path in tmp_path.glob("reads-*")} == {
+        "reads-7b-8b-seconds.png",
+        "reads-10-loading.png",
+    }
 
 
 def test_one_of_the_papers_parameters_is_varied_at_a_time() -> None:
