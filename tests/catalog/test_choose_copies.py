@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -264,6 +265,30 @@ def test_property_the_greatest_saving_is_taken(case: tuple[Replicas, CopyState, 
             ]
             assert others
             assert max(gains[other] for other in others) >= gains[number]
+
+
+def test_choosing_among_three_replicas_of_10_000_files_takes_less_than_planning_may() -> None:
+    """The bound is that of planning as a whole; `make bench-replicas` measures it with all of Spark."""
+    covered, blocks = files(*(f"base{number}" for number in range(10_000)), size=MB), 100 * [MB]
+    parts = [
+        part(f"{replica}.{number}", covered.some(np.arange(number, 10_000, 100)), blocks)
+        for replica in "abc"
+        for number in range(100)
+    ]
+    replicas = replicas_of(parts)
+    # The first replica needs half of its files for this scan, the second a tenth, the third all.
+    skip = np.arange(30_000) % 10 >= np.repeat([5, 1, 10], 10_000)
+    state = all_of(replicas)
+    found = Skips(np.zeros(10_000, np.bool_), replicas.covered.indices_in(covered), skip)
+    seconds = []
+    for _ in range(5):
+        begun = time.process_time()
+        choice = choose_copies(replicas, state, SCHEMA, SETTINGS, found)
+        seconds.append(time.process_time() - begun)
+    chosen = [replicas.parts[number].replica for number in np.flatnonzero(choice.chosen)]
+    assert chosen == 100 * ["b"]
+    assert int(choice.own_files[choice.chosen].sum()) == 1_000
+    assert min(seconds) < 0.02
 
 
 def test_partitions_are_taken_in_the_same_order_each_time() -> None:
