@@ -23,6 +23,8 @@ LIGHT_DELTA = {
     "spark.databricks.delta.allFilesInCrc.verificationMode.enabled": "false",
     # Every task of so wide a plan as that of a log generates its code anew, and these tables have few files.
     "spark.databricks.delta.snapshotPartitions": "1",
+    # Hundreds of tables are made; what Delta keeps of each would fill the memory with what no test needs.
+    "spark.databricks.delta.delta.log.cacheSize": "50",
 }
 # How long a case takes says more about what else the machine does than about the code.
 settings.register_profile("skipstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -35,7 +37,7 @@ VERIFIED, NOT_VERIFIED = (
     f"-XX:+UnlockDiagnosticVMOptions -XX:{how}BytecodeVerificationRemote" for how in "+-"
 )
 # What Spark makes for a query is garbage soon, unless it is collected too early, and its classes are many.
-ROOMY_JAVA = "-Xmn700m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=1g"
+ROOMY_JAVA = "-Xmn1500m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=1g"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
 ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
 

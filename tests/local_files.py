@@ -1,4 +1,4 @@
-"""Local files without processes: Hadoop that lacks its native library runs ``chmod`` for each new file."""
+"""Local files without processes: Hadoop without its native library runs ``chmod``, ``readlink``, ``ls``."""
 
 from __future__ import annotations
 
@@ -6,22 +6,69 @@ from pyspark.sql import SparkSession
 
 from skipstone.spark.bridge.jvm import JavaObject, java_array, java_class
 
-_NAME = "skipstone.tests.PlainFiles"
-_SOURCE = b"""
+# The files of FileSystem, then those of FileContext, through which Delta commits.
+_SOURCE = """
 package skipstone.tests;
 
+import java.io.File;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.ChecksumFs;
+import org.apache.hadoop.fs.DelegateToFileSystem;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.local.LocalConfigKeys;
 import org.apache.hadoop.fs.permission.FsPermission;
 
-public class PlainFiles extends RawLocalFileSystem {
-  public void setPermission(Path path, FsPermission permission) throws IOException {
-    String mode = permission.getUserAction().SYMBOL
-        + permission.getGroupAction().SYMBOL + permission.getOtherAction().SYMBOL;
-    Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(mode));
+public class PlainFiles extends ChecksumFs {
+  public PlainFiles(URI uri, Configuration conf) throws IOException, URISyntaxException {
+    super(new Plain(uri, conf));
+  }
+
+  public static class Plain extends DelegateToFileSystem {
+    public Plain(URI uri, Configuration conf) throws IOException, URISyntaxException {
+      super(uri, new Raw(), conf, "file", false);
+    }
+
+    public int getUriDefaultPort() {
+      return -1;
+    }
+
+    public FsServerDefaults getServerDefaults() throws IOException {
+      return LocalConfigKeys.getServerDefaults();
+    }
+
+    public boolean isValidName(String source) {
+      return true;
+    }
+  }
+
+  public static class Raw extends RawLocalFileSystem {
+    public void setPermission(Path path, FsPermission permission) throws IOException {
+      String mode = permission.getUserAction().SYMBOL
+          + permission.getGroupAction().SYMBOL + permission.getOtherAction().SYMBOL;
+      Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(mode));
+    }
+
+    public FileStatus getFileStatus(Path path) throws IOException {
+      File file = pathToFile(path);
+      if (!file.exists()) {
+        return super.getFileStatus(path);
+      }
+      return new FileStatus(file.length(), file.isDirectory(), 1, getDefaultBlockSize(path),
+          file.lastModified(), 0L, null, "", "", path.makeQualified(getUri(), getWorkingDirectory()));
+    }
+
+    public FileStatus getFileLinkStatus(Path path) throws IOException {
+      return Files.isSymbolicLink(pathToFile(path).toPath())
+          ? super.getFileLinkStatus(path) : getFileStatus(path);
+    }
   }
 }
 """
@@ -32,10 +79,11 @@ def without_processes(spark: SparkSession) -> None:
     gateway, jvm = spark.sparkContext._gateway, spark._jvm
     uri = java_class(jvm, "java.net.URI").create("file:///")
     conf = spark.sparkContext._jsc.hadoopConfiguration()
-    raw = _compiled(jvm).getConstructors()[0].newInstance(java_array(gateway))
+    named = java_class(jvm, "java.lang.Class").forName
+    _define(jvm, gateway)
+    raw = java_class(jvm, "skipstone.tests.PlainFiles$Raw")()
     files = java_class(jvm, "org.apache.hadoop.fs.LocalFileSystem")(raw)
     files.initialize(uri, conf)
-    named = java_class(jvm, "java.lang.Class").forName
     kinds = ("java.net.URI", "org.apache.hadoop.conf.Configuration", "org.apache.hadoop.fs.FileSystem")
     (found,) = (
         each
@@ -44,12 +92,25 @@ def without_processes(spark: SparkSession) -> None:
     )
     found.setAccessible(True)
     found.invoke(None, java_array(gateway, uri, conf, files))
+    conf.set("fs.AbstractFileSystem.file.impl", "skipstone.tests.PlainFiles")
 
 
-def _compiled(jvm: JavaObject) -> JavaObject:
-    sources = java_class(jvm, "org.codehaus.commons.compiler.util.resource.MapResourceFinder")()
-    sources.addResource(f"{_NAME.replace('.', '/')}.java", _SOURCE)
-    parent = java_class(jvm, "java.lang.Thread").currentThread().getContextClassLoader()
-    return java_class(jvm, "org.codehaus.janino.JavaSourceClassLoader")(parent, sources, "UTF-8").loadClass(
-        _NAME
+def _define(jvm: JavaObject, gateway: JavaObject) -> None:
+    """Compile the classes into the class loader of Hadoop itself, by whose name of them they are found."""
+    named = java_class(jvm, "java.lang.Class").forName
+    into = named("org.apache.hadoop.fs.FileSystem").getClassLoader()
+    compiler = java_class(jvm, "org.codehaus.janino.SimpleCompiler")()
+    compiler.setParentClassLoader(into)
+    compiler.cook(_SOURCE)
+    (define,) = (
+        each
+        for each in named("java.lang.ClassLoader").getDeclaredMethods()
+        if each.getName() == "defineClass"
+        and len(each.getParameterTypes()) == 4
+        and each.getParameterTypes()[1].getName() == "[B"
     )
+    define.setAccessible(True)
+    compiled = compiler.getBytecodes()
+    for name in sorted(compiled.keySet(), key=len, reverse=True):
+        code = compiled.get(name)
+        define.invoke(into, java_array(gateway, name, code, 0, len(code)))
