@@ -29,6 +29,7 @@ from skipstone.predicate.expr import (
     walk,
 )
 from skipstone.predicate.normalize import normalize_filter
+from skipstone.predicate.partner import Partner
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import BOOLEAN, INT, STRING, Type
 from skipstone.workload.logged_scans import LoggedScan, filters_of, from_record, redact, redacted, to_record
@@ -59,6 +60,7 @@ def atoms() -> st.SearchStrategy[Expr]:
         st.builds(
             lambda key: Comparison("=", Call("map_get", (TAGS, Literal(key, STRING)), STRING), NAME), text
         ),
+        number.map(lambda value: Partner((K,), "/t/joined", (K,), Comparison("<", K, value)).call),
         st.just(IsNull(K)),
         st.builds(lambda shown: Opaque(shown, "UDF", (K,)), text),
     )

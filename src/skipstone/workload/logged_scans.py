@@ -39,6 +39,7 @@ from skipstone.predicate.expr import (
     walk,
 )
 from skipstone.predicate.normalize import conjuncts, normalize_filter
+from skipstone.predicate.partner import partner_of
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import STRING
 from skipstone.workload.predicates import LoggedFilter
@@ -67,8 +68,8 @@ class LoggedScan:
 
     ``filter`` is in normal form, a TRUE literal when nothing filters the scan. ``columns`` are top-level
     physical names. ``rows_read`` are the rows that the reader returned and ``rows_needed`` those of them that
-    satisfy the filter, None where that is not known, as under a LIMIT. ``seconds`` is the query's duration.
-    ``replicas`` are the ids of those that were read in place of files of the table.
+    satisfy the filter, None where that is not known, as under a LIMIT or if joins ask for more. ``seconds``
+    is the query's duration. ``replicas`` are the ids of those that were read in place of files of the table.
     """
 
     time: datetime
@@ -190,7 +191,9 @@ def _redacted_conjunct(conjunct: Expr) -> Expr:
 
 
 def _shape(expr: Expr) -> Expr:
-    """The expression with a question mark for every constant, map keys and patterns included."""
+    """The expression with a question mark for every constant, map keys, patterns and joins included."""
+    if (partner := partner_of(expr)) is not None:
+        return replace(partner, where=_shape(partner.where)).call
     match expr:
         case Literal():
             return _REDACTED_VALUE

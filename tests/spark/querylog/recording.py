@@ -25,9 +25,14 @@ ROWS = (
 NEVER = {"spillSeconds": "3600", "intervalSeconds": "3600"}
 
 
-def make_table(spark: SparkSession, path: Path, name: str, format_: str = "delta") -> skipstone.Table:
+def make_rows(spark: SparkSession, path: Path, format_: str = "delta") -> None:
     """400 rows in four files, k from 0 to 399 in order."""
     spark.range(0, 400, 1, 4).selectExpr(*ROWS).write.format(format_).save(str(path))
+
+
+def make_table(spark: SparkSession, path: Path, name: str, format_: str = "delta") -> skipstone.Table:
+    """The same rows as a table with statistics."""
+    make_rows(spark, path, format_)
     table = skipstone.table(spark, f"{name}={path}")
     table.index()
     return table

@@ -10,15 +10,18 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from tests.opened import opened
-from tests.spark.querylog.recording import logging, make_table, seen, without_null_tests
+from tests.spark.querylog.recording import logging, make_rows, make_table, seen, without_null_tests
 
 import skipstone
 from skipstone.predicate.expr import Literal
+from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import BOOLEAN
+from skipstone.spark.bridge.parse_sql import TableSource, parse_queries
 from skipstone.spark.bridge.runtime import runtime_of
 from skipstone.spark.querylog.log_table import LogTable
 from skipstone.spark.querylog.query_log import recorder_of, unlogged
+from skipstone.workload.predicates import logged_filters
 from skipstone.workload.queries import Query, Workload
 
 
@@ -93,6 +96,48 @@ def test_each_scan_of_a_join_and_of_a_subquery_is_recorded(
     assert "#" not in to_sql(outer.filter), "the same query is the same filter next time"
     assert seen((inner,)) == [("k < 60L", 1, 100, 60)]
     assert sorted(seen(others[2:])) == [("k = 1L", 1, 100, 1), ("k = 399L", 1, 100, 1)]
+
+
+JOINS = (
+    "SELECT l.k FROM logged l JOIN joined j ON l.k = j.k WHERE j.city = 'Oslo' AND l.k < 300",
+    "SELECT k FROM logged WHERE k IN (SELECT k FROM joined WHERE city = 'Oslo' AND day < DATE'2024-03-01')",
+    "SELECT l.k FROM logged l, joined j, third t WHERE l.k = j.k AND j.day = t.day AND t.city = 'Oslo'",
+    "SELECT l.k FROM logged l RIGHT JOIN joined j ON l.k = j.k AND l.city = j.city WHERE j.k > 390",
+    "SELECT l.k FROM logged l LEFT JOIN joined j ON l.k = j.k AND j.city = 'Oslo'",
+    "SELECT k FROM logged WHERE k = (SELECT max(l.k) FROM logged l JOIN joined j ON l.k = j.k WHERE j.k < 9)",
+)
+
+
+def test_what_joins_ask_of_a_scan_is_recorded_as_it_is_found_in_the_text_of_the_query(
+    spark: SparkSession, table: skipstone.Table, tmp_path: Path
+) -> None:
+    for name in ("joined", "third"):
+        make_rows(spark, tmp_path / name)
+        spark.read.format("delta").load(str(tmp_path / name)).createOrReplaceTempView(name)
+    before = datetime.now(UTC)
+    with logging(spark, tmp_path / "spill"):
+        for query in JOINS:
+            spark.sql(query).collect()
+        scans = table.log(before)
+    parsed = parse_queries(
+        spark,
+        Workload(tuple(map(Query, JOINS))),
+        {"logged": TableSource(opened(table).snapshot.schema, table.source)},
+    )
+    asked = (to_sql(normalize_filter(entry.filter)) for entry in logged_filters(parsed, "logged"))
+    ran, written = (
+        sorted(text for text in texts if "scalar-subquery" not in text)
+        for texts in ([to_sql(scan.filter) for scan in scans], asked)
+    )
+    assert ran == written
+    assert len(ran) == len(JOINS)
+    first, second, chain, outer, kept = scans[:5]
+    assert "EXISTS (SELECT 1 FROM joined WHERE joined.k = k AND city = 'Oslo')" in to_sql(first.filter)
+    assert to_sql(second.filter).count("EXISTS (") == 3, "both conditions at once, and each alone"
+    assert to_sql(chain.filter).count("EXISTS (") == 2
+    assert "EXISTS (" in to_sql(outer.filter)
+    assert "EXISTS (" not in to_sql(kept.filter), "a row without a partner is in the result"
+    assert [scan.rows_needed for scan in scans[:5]] == [None, None, None, None, 400]
 
 
 def test_scans_inside_commands_count_and_copies_of_untouched_rows_do_not(

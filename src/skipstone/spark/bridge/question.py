@@ -13,7 +13,7 @@ from skipstone.catalog.column_names import ColumnNames
 from skipstone.predicate.expr import And, Expr, Literal, Opaque
 from skipstone.predicate.types import BOOLEAN
 from skipstone.spark.bridge.catalyst import TreeJson, expr_from_catalyst
-from skipstone.spark.bridge.partners import JoinedTable, PartnerJson, whole_filters
+from skipstone.spark.bridge.partners import JoinedTable, PartnerJson, partner_filters, whole_filters
 
 __all__ = ["Question", "QuestionJson"]
 
@@ -44,13 +44,14 @@ class Question:
     copies: CopyState | None = None
 
     @classmethod
-    def read(cls, text: str | QuestionJson) -> Question:
-        """Read the shim's JSON."""
+    def read(cls, text: str | QuestionJson, logged: bool = False) -> Question:
+        """Read the shim's JSON; in a logged filter are the conditions on joined tables one by one, too."""
         asked: QuestionJson = json.loads(text) if isinstance(text, str) else text
         names = _names_of(asked["schema"])
         parts = [expr_from_catalyst(tree, names) for tree in asked["conjuncts"]]
         parts += [Opaque(text, code) for code, text in asked["unusable"]]
-        parts += whole_filters(asked.get("partners", []), names, _joined)
+        through_joins = partner_filters if logged else whole_filters
+        parts += through_joins(asked.get("partners", []), names, _joined)
         filter_ = parts[0] if len(parts) == 1 else And(tuple(parts)) if parts else Literal(True, BOOLEAN)
         found = asked.get("copies")  # logged questions have none
         copies = None if found is None else CopyState.read(found)

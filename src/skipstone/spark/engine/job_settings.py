@@ -52,8 +52,14 @@ _COLLECTED: dict[str, str | None] = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
 }
 
-WIDE: dict[str, str | None] = {"spark.sql.codegen.wholeStage": "false"}
-"""For hundreds of expressions at once: outside of whole-stage code they are compiled piece by piece."""
+WIDE: dict[str, str | None] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.constraintPropagation.enabled": "false",
+}
+"""For hundreds of expressions at once: outside of whole-stage code they are compiled piece by piece.
+
+What holds of the rows of a plan is not worked out for them; that takes longer than anything else.
+"""
 
 LENIENT: dict[str, str | None] = {
     # NULL where evaluation fails. Only for what nothing is concluded from, such as the blocks of rows.

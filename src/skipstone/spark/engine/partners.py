@@ -60,14 +60,18 @@ _CANNOT_FAIL = {
 
 
 def packed_bits_sql(texts: Sequence[str]) -> list[str]:
-    """SQL of 64-bit words with one bit per condition, set where it is TRUE."""
+    """SQL of 64-bit words with one bit per condition, set where it is TRUE.
+
+    Bits are put together by subtracting negative ones. Of a chain of additions or of ORs, Catalyst would keep
+    the list of all operands at every link, for comparing them in any order: gigabytes for some plans.
+    """
     words = []
     for start in range(0, len(texts), _WORD_BITS):
         bits = [
-            f"IF(coalesce({text}, false), {1 << bit}L, 0L)"
+            f"IF(coalesce({text}, false), {-(1 << bit)}L, 0L)"
             for bit, text in enumerate(texts[start : start + _WORD_BITS])
         ]
-        words.append(" | ".join(bits))
+        words.append(f"0L - {' - '.join(bits)}")
     return words
 
 
@@ -193,10 +197,11 @@ class JoinedTables:
         each = rows.select(
             *keys, *(F.expr(text).alias(word) for text, word in zip(texts, words, strict=True))
         )
-        some = each.where(" OR ".join(f"{word} != 0L" for word in words)).dropna(
-            subset=each.columns[: len(keys)]
+        keyed = each.dropna(subset=each.columns[: len(keys)]).groupBy(*each.columns[: len(keys)])
+        # Asked of the rows before, this would repeat all conditions in a filter.
+        found = keyed.agg(*(F.bit_or(word).alias(word) for word in words)).where(
+            " OR ".join(f"{word} != 0L" for word in words)
         )
-        found = some.groupBy(*each.columns[: len(keys)]).agg(*(F.bit_or(word).alias(word) for word in words))
         return F.broadcast(found) if other.files.bytes <= _BROADCAST_BYTES else found
 
 

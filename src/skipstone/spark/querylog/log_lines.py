@@ -28,7 +28,7 @@ def scan_of(line: bytes) -> LoggedScan:
     asked = found["question"]
     # Numbers that Spark gives to columns anew in each query would make every filter look different.
     asked["unusable"] = [(code, _EXPRESSION_ID.sub("", text)) for code, text in asked["unusable"]]
-    question = Question.read(asked)
+    question = Question.read(asked, logged=True)
     return LoggedScan(
         time=datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=found["started"]),
         filter=normalize_filter(question.filter),

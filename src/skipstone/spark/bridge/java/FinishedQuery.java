@@ -40,6 +40,7 @@ final class FinishedQuery {
     private final String origin;
     private final SparkListenerSQLExecutionEnd end;
     private final IdentityHashMap seen = new IdentityHashMap();
+    private LoggedJoins joins;
 
     FinishedQuery(
             LoggedScans scans, SpillQueue lines, String origin, SparkListenerSQLExecutionEnd end) {
@@ -51,6 +52,11 @@ final class FinishedQuery {
 
     /** Adds a line for each scan. */
     void record(SparkPlan plan) {
+        try {
+            joins = scans.joins(end.qe().optimizedPlan());
+        } catch (Exception problem) {
+            lines.report("the joins of a query could not be described", problem);
+        }
         down(plan, new ArrayList(), false);
     }
 
@@ -138,7 +144,8 @@ final class FinishedQuery {
                 end.executionName().isDefined()
                         && end.executionName().get().equals("deltaTransactionalWrite");
         HadoopFsRelation relation = grouped == null ? scan.relation() : grouped.relation;
-        String asked = scans.describe(relation, conjuncts, writing);
+        String partners = joins == null ? null : joins.of(asker.output());
+        String asked = scans.describe(relation, conjuncts, writing, partners);
         if (asked == null) {
             return;
         }
@@ -162,6 +169,8 @@ final class FinishedQuery {
         long rows = metric(scan, "numOutputRows");
         long needed =
                 filters.isEmpty() ? rows : metric((SparkPlan) filters.get(0), "numOutputRows");
+        // Of the rows that a filter leaves, nobody counted those that survive the joins.
+        boolean unknown = limited || grouped != null || partners != null;
         lines.add(
                 "{"
                         + asked
@@ -174,7 +183,7 @@ final class FinishedQuery {
                         + ",\"rows_read\":"
                         + rows
                         + ",\"rows_needed\":"
-                        + (limited || grouped != null ? "null" : Long.toString(needed))
+                        + (unknown ? "null" : Long.toString(needed))
                         + ",\"started\":"
                         + (end.time() - end.duration() / 1000000L)
                         + ",\"seconds\":"

@@ -1,5 +1,6 @@
 package skipstone;
 
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 
@@ -19,8 +20,11 @@ final class LoggedScans {
      * A scan that was made, as members of a JSON object: "question", "files_total" and "replicas";
      * null when it is no scan of a registered table, or one that skipstone or a command made for
      * itself.
+     *
+     * @param partners what joins asked of the scan, as JSON; null for nothing
      */
-    String describe(HadoopFsRelation scanned, List conjuncts, boolean writing) throws Exception {
+    String describe(HadoopFsRelation scanned, List conjuncts, boolean writing, String partners)
+            throws Exception {
         HadoopFsRelation relation = scanned;
         if (scanned.location() instanceof PrunedFiles) {
             PrunedFiles pruned = (PrunedFiles) scanned.location();
@@ -45,7 +49,8 @@ final class LoggedScans {
                                         relation,
                                         conjuncts,
                                         adapter.schema(relation, table),
-                                        null)
+                                        null,
+                                        partners)
                                 + ",\"files_total\":"
                                 + adapter.filesTotal(relation)
                                 + ",\"replicas\":"
@@ -53,6 +58,11 @@ final class LoggedScans {
             }
         }
         return null;
+    }
+
+    /** What the joins of a finished query asked of its scans. */
+    LoggedJoins joins(LogicalPlan optimized) throws Exception {
+        return LoggedJoins.of(optimized, adapters);
     }
 
     private static String texts(String[] texts) {

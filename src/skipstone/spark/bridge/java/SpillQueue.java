@@ -155,7 +155,7 @@ final class SpillQueue {
         report(reason, problem);
     }
 
-    private synchronized void report(String what, Throwable problem) {
+    synchronized void report(String what, Throwable problem) {
         if (reported.add(what)) {
             LOG.warn("query log: " + what + (problem == null ? "" : " (" + problem + ")"));
         }
