@@ -134,7 +134,7 @@ class LeastWorst:
             cut = nearest_cut(codes, node.share)
             if cut is not None:
                 shares = self._shares + near.change(codes <= cut.code)
-                found.append((round(float((shares**self._power).sum()), 12), number))
+                found.append((round(_norm(shares, self._power), 12), number))
         # Sorting keeps the order of equals. Few of the rows may have a cut that all of them have not.
         return first_cut(self._attributes, [number for _, number in sorted(found, key=itemgetter(0))], node)
 
@@ -149,6 +149,16 @@ class LeastWorst:
         coverage = len(node.rows) / self._numbers.first.shape[1]
         numbers = self._numbers.of_rows(rows)
         return _SomeRows(rows, numbers, numbers.widths(), coverage)
+
+
+def _norm(shares: Floats, power: float) -> float:
+    """In the order of the sum of the shares to the power, which itself is too small to be told apart.
+
+    >>> round(_norm(np.array([0.6, 0.8]), 2.0), 6), _norm(np.array([0.5, 0.25]), 64.0)
+    (1.0, 0.5)
+    """
+    most = float(shares.max())
+    return most * float(((shares / most) ** power).sum()) ** (1 / power) if most > 0.0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,7 +61,7 @@ class HyperOptions:
     """
 
     balance: str = option(BALANCES[0], str)
-    power: float = option(4.0, number)
+    power: float = option(12.0, number)
     keys: tuple[str | Expr, ...] = option((), names)
     key_levels: int | None = option(None, whole_number)
     columns: tuple[str | Expr, ...] = option((), names)
