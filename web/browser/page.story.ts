@@ -52,6 +52,8 @@ async function go(hash: string, heading: RegExp): Promise<void> {
 
 async function seen(name: string): Promise<void> {
   expect(await seriousIssues(page)).toEqual([]);
+  const [width, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect(width, "nothing is wider than a laptop's screen").toBeLessThanOrEqual(room!);
   if (!PICTURES) return;
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
   await page.screenshot({ path: join(PICTURES, `${name}-whole.png`), fullPage: true });
