@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -86,3 +87,17 @@ def test_no_answer_waits_for_the_client_to_confirm_its_headers(client: Client) -
         with accepted:
             # What asyncio asks before it lets a connection send at once.
             assert (accepted.type, accepted.proto) == (socket.SOCK_STREAM, socket.IPPROTO_TCP)
+
+
+def test_calls_leave_nothing_in_memory(client: Client) -> None:
+    paths = ("/api/jobs?limit=3", "/api/server", "/api/tables", "/api/jobs/1", "/api/nothing", "/")
+
+    def call(times: int) -> int:
+        for number in range(times):
+            client.call("GET", paths[number % len(paths)])
+        gc.collect()
+        return len(gc.get_objects())
+
+    run_a_job(client)
+    before = call(60)
+    assert call(300) - before < 150, "less than half an object a call"

@@ -31,13 +31,15 @@ export interface Argument {
 
 export function argumentsOf(action: ActionInfo): readonly Argument[] {
   const required = new Set(action.arguments.required ?? []);
-  return Object.entries(action.arguments.properties ?? {}).map(([name, schema]) => ({
+  const first = (argument: Argument) => (argument.required ? 0 : argument.name === "layout" ? 1 : 2);
+  const found = Object.entries(action.arguments.properties ?? {}).map(([name, schema]) => ({
     name,
     label: name.replaceAll("_", " "),
     kind: kindOf(schema),
     required: required.has(name),
     otherwise: otherwise(schema.default),
   }));
+  return found.sort((a, b) => first(a) - first(b));
 }
 
 function kindOf(schema: Schema): ArgumentKind {

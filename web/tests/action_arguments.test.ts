@@ -24,11 +24,11 @@ describe("argumentsOf", () => {
     expect(
       argumentsOf(OPTIMIZE).map((each) => [each.label, each.kind, each.otherwise, each.required]),
     ).toEqual([
+      ["replica", "text", "", true],
       ["layout", "text", "auto", false],
       ["block rows", "number", "", false],
       ["force", "flag", "", false],
       ["feature", "list", "", false],
-      ["replica", "text", "", true],
     ]);
   });
 

@@ -105,7 +105,11 @@ describe("a job", () => {
   it.each([
     [job(), "rewriting"],
     [job({ progress: null }), "Starting."],
-    [job({ state: "queued", waits_for: "Waits for job 16." }), "Waits for job 16."],
+    [job({ state: "queued" }), "Waits for its turn."],
+    [
+      job({ state: "queued", waits_for: "job 16 (optimize), which writes to orders" }),
+      "Waits for job 16 (optimize), which writes to orders.",
+    ],
     [job({ state: "done", headline: "Rewrote 5 rows." }), "Rewrote 5 rows."],
     [job({ state: "failed", error: "The disk is full." }), "The disk is full."],
     [job({ state: "interrupted" }), "The server ended while this ran."],

@@ -131,9 +131,11 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
           rows={advice.layouts}
           keyOf={(row) => row.layout}
           chosen={(row) => row.layout === layout?.layout}
+          whole
           columns={[
             {
               title: "Layout",
+              tight: true,
               cell: (row) =>
                 row.layout === CURRENT || row.problem ? (
                   row.layout

@@ -1,4 +1,4 @@
-/** Copies of a table's rows in other layouts: make, bring up to date, verify, delete; and the tree that follows its queries. */
+/** Copies of a table's rows in other layouts: make, bring up to date, verify, delete. */
 
 import { useState } from "preact/hooks";
 import { part } from "../api/client";
@@ -47,19 +47,21 @@ export function CopiesCard({ table }: { table: TableInfo }) {
         >
           Make a replica
         </StartButton>
-        <StartButton started={keeping} job={() => ({ action: "refresh", table: table.id })}>
-          Bring all up to date
-        </StartButton>
-        <StartButton
-          started={keeping}
-          job={() => ({ action: "repair", table: table.id, arguments: { check: true } })}
-        >
-          Verify and repair
-        </StartButton>
-        {table.layout?.tree ? (
-          <StartButton started={keeping} job={() => ({ action: "adapt", table: table.id })}>
-            Adapt the tree to the query log
-          </StartButton>
+        {table.replicas ? (
+          <>
+            <StartButton started={keeping} job={() => ({ action: "refresh", table: table.id })}>
+              Bring all up to date
+            </StartButton>
+            <StartButton
+              started={keeping}
+              job={() => ({ action: "repair", table: table.id, arguments: { check: true } })}
+            >
+              Verify
+            </StartButton>
+            <StartButton started={keeping} job={() => ({ action: "repair", table: table.id })}>
+              Verify and repair
+            </StartButton>
+          </>
         ) : null}
       </div>
       <StartedLine started={making} />
@@ -94,9 +96,9 @@ function ReplicaTable({ table, replicas, keeping, empty }: ReplicaTableProps) {
       keyOf={(replica) => replica.id}
       empty={empty}
       columns={[
-        { title: "Replica", cell: (replica) => <code>{replica.id}</code> },
+        { title: "Replica", tight: true, cell: (replica) => <code>{replica.id}</code> },
         { title: "Layout", cell: (replica) => replica.layout },
-        { title: "Made (UTC)", cell: (replica) => moment(replica.created) },
+        { title: "Made (UTC)", tight: true, cell: (replica) => moment(replica.created) },
         { title: "Size", numeric: true, cell: (replica) => bytes(replica.bytes) },
         {
           title: "Answers for",
@@ -120,8 +122,10 @@ function ReplicaTable({ table, replicas, keeping, empty }: ReplicaTableProps) {
           cell: (replica) =>
             replica.groups === undefined || replica.groups === null
               ? "all"
-              : replica.groups.map((group) => (
-                  <div key={group.columns.join()}>{group.columns.join(", ")}</div>
+              : replica.groups.map((group, index) => (
+                  <div key={group.columns.join()}>
+                    {index + 1}. {group.columns.join(", ")}
+                  </div>
                 )),
         },
         {

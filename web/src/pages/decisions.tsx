@@ -20,7 +20,7 @@ export function DecisionsPage({ table }: { table: TableInfo }) {
   return (
     <div class="page">
       <header>
-        <h1 tabIndex={-1}>Decisions</h1>
+        <h1 tabIndex={-1}>Decisions on {table.name}</h1>
         <p>
           What <code>auto</code> did to {table.name}, or did not do, and why. It rewrites when, and only when,
           that pays.

@@ -38,11 +38,17 @@ export function JobsPage({ id }: { id: string | null }) {
           columns={[
             {
               title: "Job",
+              tight: true,
               cell: (job) => <a href={hashOf({ page: "jobs", job: String(job.id) })}>{titleOf(job)}</a>,
               by: (job) => job.id,
             },
             { title: "State", cell: (job) => <StateBadge job={job} />, by: (job) => job.state },
-            { title: "Started (UTC)", cell: (job) => moment(job.started_at), by: (job) => job.started_at },
+            {
+              title: "Started (UTC)",
+              tight: true,
+              cell: (job) => moment(job.started_at),
+              by: (job) => job.started_at,
+            },
             { title: "Took", numeric: true, cell: (job) => took(job) },
             { title: "Outcome", cell: (job) => saying(job) },
           ]}

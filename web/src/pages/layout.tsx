@@ -56,30 +56,30 @@ export function LayoutPage({ table }: { table: TableInfo }) {
         </Card>
       ) : null}
       <div class="beside">
-        <MapCard
-          table={table}
-          selected={selected}
-          onSelect={setSelected}
-          branch={branch}
-          onWhole={() => setBranch(null)}
-        />
+        <div class="below">
+          <MapCard
+            table={table}
+            selected={selected}
+            onSelect={setSelected}
+            branch={branch}
+            onWhole={() => setBranch(null)}
+          />
+          {layout?.tree ? (
+            <TreeCard table={table} block={selected} branch={branch} onBranch={setBranch} />
+          ) : null}
+        </div>
         <BlockCard table={table} block={selected} />
       </div>
-      <div class="columns">
-        {layout?.tree ? (
-          <TreeCard table={table} block={selected} branch={branch} onBranch={setBranch} />
-        ) : null}
-        {layout?.groups && layout.groups.length > 1 ? (
-          <Card title="Column groups">
-            <ol>
-              {layout.groups.map((group, index) => (
-                <li key={index}>{group === null ? "all columns" : group.join(", ")}</li>
-              ))}
-            </ol>
-          </Card>
-        ) : null}
-        {table.format === "delta" ? <CopiesCard table={table} /> : null}
-      </div>
+      {layout?.groups && layout.groups.length > 1 ? (
+        <Card title="Column groups">
+          <ol>
+            {layout.groups.map((group, index) => (
+              <li key={index}>{group === null ? "all columns" : group.join(", ")}</li>
+            ))}
+          </ol>
+        </Card>
+      ) : null}
+      {table.format === "delta" ? <CopiesCard table={table} /> : null}
     </div>
   );
 }

@@ -74,7 +74,9 @@ function TableCard({ table }: { table: TableInfo }) {
         ) : (
           <Badge tone="busy">waiting</Badge>
         )}
-        <span>{table.health?.sentence ?? table.problem ?? "Being looked at."}</span>
+        {table.state === "gone" ? null : (
+          <span>{table.health?.sentence ?? table.problem ?? "Being looked at."}</span>
+        )}
       </div>
       <Sentence problem={table.state === "gone" ? table.problem : null} />
       <Sentence problem={problem} />

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { part } from "../api/client";
 import type { TableInfo, Tree } from "../api/types";
 import { Card, Sentence } from "../parts/basics";
+import { StartButton, StartedLine, useStarted } from "../parts/start_job";
 import { TreeView } from "../parts/tree_view";
 import { useFetched } from "../state/fetched";
 
@@ -22,6 +23,8 @@ export function TreeCard({ table, block, branch, onBranch }: TreeCardProps) {
     block < 0 ? null : part`/api/tables/${table.id}/blocks/${block}/branch`,
     again,
   );
+  const adapting = useStarted("adapt", table.id);
+  const adapt = (dry: boolean) => ({ action: "adapt", table: table.id, arguments: { dry_run: dry } });
   const path = useMemo(() => above.value?.nodes ?? [], [above.value]);
   return (
     <Card
@@ -32,6 +35,17 @@ export function TreeCard({ table, block, branch, onBranch }: TreeCardProps) {
       {found.value === null ? null : (
         <TreeView tree={found.value} path={path} chosen={branch} onChoose={onBranch} />
       )}
+      {table.format === "delta" ? (
+        <div class="row middle">
+          <StartButton started={adapting} job={() => adapt(true)}>
+            Say what adapting would change
+          </StartButton>
+          <StartButton started={adapting} job={() => adapt(false)}>
+            Adapt the tree to the query log
+          </StartButton>
+        </div>
+      ) : null}
+      <StartedLine started={adapting} />
     </Card>
   );
 }

@@ -111,7 +111,12 @@ function Queries({ workload }: { workload: string }) {
               cell: (query) => count(query.count ?? 1),
               by: (query) => query.count ?? 1,
             },
-            { title: "When (UTC)", cell: (query) => moment(query.timestamp), by: (query) => query.timestamp },
+            {
+              title: "When (UTC)",
+              tight: true,
+              cell: (query) => moment(query.timestamp),
+              by: (query) => query.timestamp,
+            },
             { title: "User", cell: (query) => query.user ?? "", by: (query) => query.user },
           ]}
         />
@@ -169,7 +174,7 @@ function Log({ table }: { table: TableInfo }) {
               cell: (scan) => seconds(scan.seconds),
               by: (scan) => scan.seconds,
             },
-            { title: "When (UTC)", cell: (scan) => moment(scan.time), by: (scan) => scan.time },
+            { title: "When (UTC)", tight: true, cell: (scan) => moment(scan.time), by: (scan) => scan.time },
           ]}
         />
       )}

@@ -55,7 +55,12 @@ export function WorkloadFiles({ table, onNew }: WorkloadFilesProps) {
               by: (each) => each.broken + each.left_out,
             },
             { title: "Size", numeric: true, cell: (each) => bytes(each.bytes) },
-            { title: "Added (UTC)", cell: (each) => moment(each.created_at), by: (each) => each.created_at },
+            {
+              title: "Added (UTC)",
+              tight: true,
+              cell: (each) => moment(each.created_at),
+              by: (each) => each.created_at,
+            },
             {
               title: "Actions",
               cell: (each) => (

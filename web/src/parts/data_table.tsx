@@ -8,6 +8,8 @@ export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
   readonly numeric?: boolean;
+  /** Never broken into lines, as times are not. */
+  readonly tight?: boolean;
   /** What to sort by; without it the column cannot be sorted. */
   readonly by?: (row: Row) => number | string | null;
 }
@@ -20,6 +22,8 @@ interface DataTableProps<Row> {
   readonly chosen?: (row: Row) => boolean;
   readonly empty?: string;
   readonly most?: number;
+  /** All rows are seen at once: for few of them that are to be compared. */
+  readonly whole?: boolean;
 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -30,7 +34,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const sorted = order === null ? rows : sortedBy(rows, columns[order.column]?.by, order.down);
   const shown = all ? sorted : sorted.slice(0, most);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+    <div class={props.whole ? "scroll whole" : "scroll"} tabIndex={0} role="region" aria-label={caption}>
       <table>
         <caption class="hidden-text">{caption}</caption>
         <thead>
@@ -55,11 +59,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             <tr key={keyOf?.(row, index) ?? index} class={chosen?.(row) ? "chosen" : ""}>
               {columns.map((column, place) =>
                 place === 0 ? (
-                  <th key={column.title} scope="row" class={column.numeric ? "numeric" : ""}>
+                  <th key={column.title} scope="row" class={classOf(column)}>
                     {column.cell(row, index)}
                   </th>
                 ) : (
-                  <td key={column.title} class={column.numeric ? "numeric" : ""}>
+                  <td key={column.title} class={classOf(column)}>
                     {column.cell(row, index)}
                   </td>
                 ),
@@ -75,6 +79,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ) : null}
     </div>
   );
+}
+
+function classOf<Row>(column: TableColumn<Row>): string {
+  return column.numeric ? "numeric" : column.tight ? "tight" : "";
 }
 
 interface HeadingProps<Row> {

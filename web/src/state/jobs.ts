@@ -93,7 +93,7 @@ export function shareDone(job: Job): number | null {
 export function saying(job: Job): string {
   switch (job.state) {
     case "queued":
-      return job.waits_for ?? "Waits for its turn.";
+      return job.waits_for === null ? "Waits for its turn." : `Waits for ${job.waits_for}.`;
     case "running":
       if (job.cancelling) return "Stopping; the table stays as it is.";
       return job.progress === null ? "Starting." : job.progress.what;
