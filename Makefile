@@ -135,7 +135,7 @@ bench-page: $(READY) $(PAGE)  ## The block map in Chromium: drawing 100,000 bloc
 bench-adapt: $(READY)  ## Adapting a tree to queries on three attributes (SF=1; ONLY=simulate or files for one step)
 	$(BIN)/python -m benchmarks adapt --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
-bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date, qdtree, features or grouped)
+bench-joins: $(READY)  ## Joins of lineitem with small tables that have all the filters (SF=1; ONLY=date, qdtree, features, ssb or grouped)
 	$(BIN)/python -m benchmarks joins --sf $(SF) $(if $(ONLY),--only $(ONLY))
 
 bench-gsop: $(READY)  ## Column groups: grouping, sensitivity, cells and queries of TPC-H (SF=1; ONLY=step for one step)

@@ -7,21 +7,18 @@ others.
 
 from __future__ import annotations
 
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 import skipstone
+from benchmarks.joins.scanned import needed_rows, scanned
 from benchmarks.pieces import Piece
 from benchmarks.tpch.queries import TABLE, TEMPLATES, TEST_SEED, TRAINING_SEED, tpch_queries
 from skipstone.spark import SparkSession
-from skipstone.spark.engine.engine import Engine
 from skipstone.workload.queries import Query, Workload
 
-__all__ = ["Normalized", "needed_sql", "normalized_queries"]
+__all__ = ["Normalized", "normalized_queries"]
 
 _TABLES = ("part", "supplier", "customer", "nation", "region", "orders")
 _JOINS = {
@@ -52,7 +49,6 @@ _RENAMED = {
     for side in "cs"
     for kind, whole in (("n", "nation"), ("r", "region"))
 }
-_FROM = re.compile(r"FROM lineitem.*?(?=\s*(?:GROUP BY|ORDER BY|LIMIT|\) AS all_nations|$))", re.DOTALL)
 
 
 def normalized_queries(per_template: int, seed: int) -> Workload:
@@ -65,13 +61,6 @@ def normalized_queries(per_template: int, seed: int) -> Workload:
 def _joined(name: str, sql: str) -> str:
     joins = "".join(f" JOIN {_JOINS[each].format_map(_RENAMED)}" for each in _OF[name])
     return sql.replace(f"FROM {TABLE}", f"FROM lineitem{joins}")
-
-
-def needed_sql(sql: str) -> str:
-    """How many rows of lineitem survive the joins and filters of a query; keys of the others are unique."""
-    found = _FROM.search(sql)
-    assert found is not None, sql
-    return f"SELECT count(*) {found[0]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,33 +94,26 @@ class Normalized:
         done = table.optimize(normalized_queries(self.per_template, TRAINING_SEED), "qdtree", block_rows)
         return {"files": done.files_after, "percent_expected": done.percent_after}
 
-    def measured(self, joined: bool) -> Piece:
-        """What queries with other parameters scan, and what they need, in percent of the rows."""
+    def needed(self) -> Piece:
+        """How many rows queries with other parameters need."""
         self._bind(delta=True)
-        table = skipstone.table(self.spark, f"lineitem={self._path(_name(joined))}")
-        engine = Engine.of(self.spark)
-        names = [name for name in TEMPLATES for _ in range(self.per_template)]
-        found: dict[str, list[tuple[float, float]]] = {}
-        for name, query in zip(names, normalized_queries(self.per_template, TEST_SEED).queries, strict=True):
-            scans = [scan for scan in engine.scans_of(query.sql) if scan.root.endswith(_name(joined))]
-            rows = [scan.catalog.blocks.rows for scan in scans]
-            total = sum(int(each.sum()) for each in rows)
-            read = sum(int(each[~scan.skipped].sum()) for each, scan in zip(rows, scans, strict=True))
-            needed = self.spark.sql(needed_sql(query.sql)).head()
-            assert needed is not None
-            found.setdefault(name, []).append((100 * read / total, 100 * needed[0] / total))
-        del table
-        by_template = {
-            name: {
-                "scanned": float(np.mean([s for s, _ in each])),
-                "needed": float(np.mean([n for _, n in each])),
-            }
-            for name, each in found.items()
-        }
+        name = _name(joined=False)
+        self.spark.read.format("delta").load(self._path(name)).createOrReplaceTempView("lineitem")
+        every = " JOIN ".join(("lineitem", *(text.format_map(_RENAMED) for text in _JOINS.values())))
+        return needed_rows(self.spark, every, self._templates())
+
+    def measured(self, joined: bool, needed: Piece) -> Piece:
+        """What these queries scan, and what they need, in percent of the rows."""
+        self._bind(delta=True)
+        path = self._path(_name(joined))
+        skipstone.table(self.spark, f"lineitem={path}")
+        return scanned(self.spark, path, self._templates(), needed)
+
+    def _templates(self) -> dict[str, list[str]]:
+        queries, size = normalized_queries(self.per_template, TEST_SEED).queries, self.per_template
         return {
-            "scanned": float(np.mean([each["scanned"] for each in by_template.values()])),
-            "needed": float(np.mean([each["needed"] for each in by_template.values()])),
-            "templates": by_template,
+            name: [query.sql for query in queries[index * size : (index + 1) * size]]
+            for index, name in enumerate(TEMPLATES)
         }
 
     def _bind(self, delta: bool) -> None:

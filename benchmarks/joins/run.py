@@ -18,6 +18,8 @@ from benchmarks.figures import RESULTS, Figure, at_least, at_most, unbarred, wri
 from benchmarks.joins.grouped import GroupedJoins, grouped_figures
 from benchmarks.joins.measure import LAYOUTS, Joins
 from benchmarks.joins.normalized import Normalized
+from benchmarks.joins.plots import draw_all
+from benchmarks.joins.ssb import StarSchema
 from benchmarks.pieces import Piece, Pieces
 from benchmarks.tpch.run import data_directory
 from benchmarks.tpchgen import run_tpchgen
@@ -34,6 +36,9 @@ _FASTER = 2
 _SCANNED = 20
 FEATURES = "features"
 """The part about features of joined tables, which has two layouts of its own."""
+STAR = "ssb"
+"""The same on the Star Schema Benchmark."""
+_TIMES_NEEDED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Options:
 
 def run(options: Options, output: Path = RESULTS, progress: Progress | None = None) -> list[Figure]:
     """Make the tables, time the queries and write the figures."""
-    steps = (*LAYOUTS, FEATURES, GROUPED)
+    steps = (*LAYOUTS, FEATURES, STAR, GROUPED)
     unknown = [step for step in options.only if step not in steps]
     if unknown:
         raise SkipstoneError(f"The benchmark has no layout {unknown[0]}; it has {', '.join(steps)}.")
@@ -75,6 +80,8 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
     if FEATURES in wanted:
         _measure_features(pieces, Normalized(spark, home, source, options.blocks), progress)
+    if STAR in wanted:
+        _measure_star(pieces, StarSchema(spark, home, source, options.blocks), progress)
     if layouts:
         pieces.measure("small", joins.small)
     for index, layout in enumerate(layouts):
@@ -90,6 +97,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
         pieces.measure("keyed-tables", grouped.tables)
         measured[GROUPED] = pieces.measure(GROUPED, partial(grouped.measured, _PAIRS))
         found += grouped_figures(measured[GROUPED], options.command())
+    draw_all(measured, options.name(), output)
     return write(options.name(), found, measured, output)
 
 
@@ -101,13 +109,26 @@ def _measure_features(pieces: Pieces, normalized: Normalized, progress: Progress
             progress("lineitem by its joins" if joined else "lineitem by its own columns", index, 2)
         name = "joined" if joined else "alone"
         pieces.measure(f"table-{name}", partial(normalized.laid_out, joined))
-        pieces.measure(f"scanned-{name}", partial(normalized.measured, joined))
+        needed = pieces.measure("needed", normalized.needed)
+        pieces.measure(f"scanned-{name}", partial(normalized.measured, joined, needed))
+
+
+def _measure_star(pieces: Pieces, star: StarSchema, progress: Progress | None) -> None:
+    """The Star Schema Benchmark, with features about its dimensions."""
+    pieces.measure("ssb-tables", star.tables)
+    if progress is not None:
+        progress("lineorder by its joins", 0, 1)
+    pieces.measure("ssb-table", star.laid_out)
+    pieces.measure("scanned-ssb", star.measured)
 
 
 def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
     """What the queries gain and lose, by layout."""
     found: list[Figure] = []
     for name, queries in measured.items():
+        if name == f"scanned-{STAR}":
+            found += _star(queries, command)
+            continue
         if name.startswith("scanned-"):
             found += _scanned(name.removeprefix("scanned-"), queries, command)
             continue
@@ -144,3 +165,17 @@ def _scanned(name: str, piece: Piece, command: str) -> list[Figure]:
     if name == "joined":
         return [at_most(scanned, piece["scanned"], "%", _SCANNED, command), needed]
     return [unbarred(scanned, piece["scanned"], "%", command), needed]
+
+
+def _star(piece: Piece, command: str) -> list[Figure]:
+    """How many times what the joins need is scanned: over drawn parameters, and over the published ones."""
+    found = []
+    for what, each in (("other parameters", piece), ("the published parameters", piece["published"])):
+        title = f"ssb, {what}: rows of lineorder"
+        times = each["scanned"] / each["needed"]
+        found += [
+            unbarred(f"{title} scanned", each["scanned"], "%", command),
+            unbarred(f"{title} that survive the joins", each["needed"], "%", command),
+            at_most(f"{title} scanned over those that survive", times, "times", _TIMES_NEEDED, command),
+        ]
+    return found

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from skipstone.actions.context import Context
+from skipstone.actions.rows_needed import RowsNeeded
 from skipstone.errors import SkipstoneError
 from skipstone.spark.bridge.query_text import NotAQueryError
 from skipstone.spark.bridge.scans import DecidedScan
@@ -33,7 +34,8 @@ class ReplayedQuery:
     """One query's figures, over all its scans of the table.
 
     ``rows_scanned`` counts the rows of the files that are read, ``rows_needed`` those that satisfy the
-    filter. ``same_result`` is None when the query itself may give another result each time.
+    filter and survive the joins. ``same_result`` is None when the query itself may give another result each
+    time.
     """
 
     sql: str
@@ -141,12 +143,13 @@ class Replay:
         wanted = self.queries.queries
         context.report("counting rows", 0, len(wanted))
         total_rows = count_stored_rows(context.table)
+        needed = RowsNeeded(context, total_rows)
         done: list[ReplayedQuery] = []
         unused = list(self.queries.broken)
         with switch_restored(context.engine.spark):
             for index, query in enumerate(wanted):
                 context.report("replaying queries", index, len(wanted))
-                found = _replayed(context, query, total_rows, on_first=index % 2 == 0)
+                found = _replayed(context, query, needed, on_first=index % 2 == 0)
                 if isinstance(found, ReplayedQuery):
                     done.append(found)
                 else:
@@ -158,14 +161,16 @@ class Replay:
         return ReplayReport(tuple(done), broken, left_out)
 
 
-def _replayed(context: Context, query: Query, total_rows: int, on_first: bool) -> ReplayedQuery | BrokenQuery:
+def _replayed(
+    context: Context, query: Query, needed: RowsNeeded, on_first: bool
+) -> ReplayedQuery | BrokenQuery:
     """The query's figures, or why it has none."""
     where = (query.position, query.line, query.file)
     try:
         if not query_reads(context.engine, query.sql, context.table.root):
             return LeftOut(query.sql, "it does not read the table", *where)
         compared = compare_results(context.engine, query.sql, on_first)
-        return _figures(context.table, query.sql, compared, total_rows)
+        return _figures(context.table, query.sql, compared, needed)
     except NotAQueryError as problem:
         return LeftOut(query.sql, problem.reason, *where)
     except QUERY_FAILURES as problem:
@@ -173,15 +178,16 @@ def _replayed(context: Context, query: Query, total_rows: int, on_first: bool) -
         return BrokenQuery(query.sql, str(problem).strip().splitlines()[0], *where)
 
 
-def _figures(table: OpenTable, sql: str, compared: Compared, total_rows: int) -> ReplayedQuery:
+def _figures(table: OpenTable, sql: str, compared: Compared, needed: RowsNeeded) -> ReplayedQuery:
     """What the query read, over all its scans of the table; a query without a decided scan reads it all."""
+    total_rows = needed.total_rows
     scans = [scan for scan in compared.scans if scan.root == table.root]
     times = max(len(scans), 1)
     return ReplayedQuery(
         sql=sql,
         rows_total=total_rows * times,
         rows_scanned=sum(rows_read(table, scan, total_rows) for scan in scans) if scans else total_rows,
-        rows_needed=sum(scan.rows_needed() for scan in scans) if scans else total_rows,
+        rows_needed=needed.count(sql, scans),
         files_total=len(table.files) * times,
         files_read=sum(scan.figures.files_read for scan in scans) if scans else len(table.files),
         bytes_read=sum(scan.figures.bytes_read for scan in scans) if scans else table.files.bytes,

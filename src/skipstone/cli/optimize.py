@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from skipstone.arguments import bounds_of
 from skipstone.cli.completion import complete_curve, complete_layout_or_auto
+from skipstone.cli.each import Each, Every
 from skipstone.cli.layout_options import Balance, BlockOptions, Keys, given_options
 from skipstone.cli.output import print_json
 from skipstone.cli.progress_bar import progress
 from skipstone.cli.query_options import QueryFileOrLog, warn_of_unused
 from skipstone.cli.tables import SharedOptions, Source
+
+if TYPE_CHECKING:
+    import skipstone
+    from skipstone.actions.optimize_report import OptimizeReport
 
 __all__ = ["OptimizeOptions", "run"]
 
@@ -57,19 +62,22 @@ class OptimizeOptions:
     new_only: Annotated[
         bool, typer.Option("--new-only", help="Only files that no layout covers yet, by the newest layout.")
     ] = False
+    each: Each = False
 
 
 def run(
     table: Source, log: QueryFileOrLog, options: OptimizeOptions, blocks: BlockOptions, shared: SharedOptions
 ) -> None:
     """Rearrange a table so that the queries of a log skip most of it; no row is changed."""
+    if options.each and options.output is not None:
+        raise typer.BadParameter("--output is the place of one table.", param_hint="--each")
     with progress() as report:
         workload = log.read()
-        opened = shared.open(table)
-        if options.new_only:
-            optimized = opened.optimize_new(progress=report, force=options.force)
-        else:
-            optimized = opened.optimize(
+
+        def optimize(opened: skipstone.Table) -> OptimizeReport:
+            if options.new_only:
+                return opened.optimize_new(progress=report, force=options.force)
+            return opened.optimize(
                 workload,
                 options.layout,
                 **asdict(blocks),
@@ -80,6 +88,14 @@ def run(
                 force=options.force,
                 replicas=options.replicas,
             )
+
+        if options.each:
+            every = Every.optimized(shared.open_each(table), optimize)
+        else:
+            optimized = optimize(shared.open(table))
+    if options.each:
+        every.show(log.queries, shared.as_json)
+        return
     warn_of_unused(log.queries, optimized.unusable)
     if shared.as_json:
         print_json(optimized.to_dict())

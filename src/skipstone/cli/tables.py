@@ -32,14 +32,15 @@ class SharedOptions:
 
     def open(self, source: str) -> skipstone.Table:
         """Open the table that a command is about, and let queries name it and the further ones."""
+        return self.open_each(source)[0]
+
+    def open_each(self, source: str) -> tuple[skipstone.Table, ...]:
+        """Open the table that a command is about and then the further ones, and let queries name them."""
         for text in self.more or ():
             if split_source(text)[0] is None:
                 raise typer.BadParameter(f"{text} is not of the form name=PATH.", param_hint="--table")
         spark = quiet_session()
-        table = skipstone.table(spark, named(source))
-        for text in self.more or ():
-            skipstone.table(spark, named(text))
-        return table
+        return tuple(skipstone.table(spark, named(text)) for text in (source, *(self.more or ())))
 
 
 def named(source: str) -> str:
