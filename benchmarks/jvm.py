@@ -29,7 +29,7 @@ __all__ = [
 
 _T = TypeVar("_T")
 _SCANS = frozenset({"FileSourceScanExec", "PartitionedScan", "DynamicScan"})
-_HOLDERS = frozenset({"ShuffledHashJoin", "Sort"})
+_HOLDERS = ("ShuffledHashJoin", "Sort")
 _BUFFERS = frozenset({"data size of build side", "peak memory"})
 _SIZE = re.compile(r"([\d.,]+) (B|KiB|MiB|GiB)")
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -129,7 +129,7 @@ def peak_task_bytes(spark: SparkSession, work: Callable[[], object]) -> int:
     last = max(each.executionId() for each in _each(store.executionsList()))
     values = store.executionMetrics(last)
     of_nodes: dict[str, int] = {}
-    nodes = (node for node in _each(store.planGraph(last).allNodes()) if node.name() in _HOLDERS)
+    nodes = (node for node in _each(store.planGraph(last).allNodes()) if node.name().startswith(_HOLDERS))
     for node in nodes:
         for metric in _each(node.metrics()):
             found = values.get(metric.accumulatorId())
