@@ -54,7 +54,7 @@ WAYS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     SAME_BLOCKS: (SAME_BLOCKS, {}),
 }
 """The table of each contestant, and the settings that its queries run with."""
-_FEATURES, _FIT_ROWS, _ROUNDS = 100, 100_000, 3
+_FEATURES, _FIT_ROWS, _ROUNDS = 100, 300_000, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class Reads:
     base: Path
     home: Path
     blocks: int
-    per_template: int = 1
+    per_template: int = 2
     _training: list[LoggedFilter] = field(default_factory=list)
 
     def load(self) -> Piece:
