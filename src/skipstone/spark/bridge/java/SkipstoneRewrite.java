@@ -139,7 +139,7 @@ public final class SkipstoneRewrite {
                         .org$apache$spark$sql$delta$files$TransactionalWrite$_setter_$deltaDataSubdir_$eq(
                                 Option.apply(folder));
             }
-            Seq actions = transaction.writeFiles(rows, Option.empty(), true, ScalaSeq.empty());
+            Seq actions = written(session, rows);
             List files = new ArrayList();
             Iterator all = actions.iterator();
             while (all.hasNext()) {
@@ -156,6 +156,16 @@ public final class SkipstoneRewrite {
             return written;
         } finally {
             ActiveSession.restore(active);
+        }
+    }
+
+    private Seq written(SparkSession session, Dataset rows) {
+        Configuration settings = session.sparkContext().hadoopConfiguration();
+        SettingSources.leaveOut(settings);
+        try {
+            return transaction.writeFiles(rows, Option.empty(), true, ScalaSeq.empty());
+        } finally {
+            SettingSources.putBack(settings);
         }
     }
 
