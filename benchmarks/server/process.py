@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,12 +16,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-__all__ = ["ENDS", "ServerProcess", "polling", "served"]
+__all__ = ["ENDS", "Polls", "ServerProcess", "polling", "served"]
 
 ENDS = ("done", "failed", "cancelled", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Polls:
+    """What clients ask for, how often, and whether they keep their connection and what they were told."""
+
+    path: str
+    every: float
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +81,29 @@ class ServerProcess:
         return (ended - begun).total_seconds()
 
     def cpu_seconds(self) -> float:
-        """What the process has used of a core so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """What the process has used of a core so far, without Spark's JVM."""
+        return _cpu_seconds(self.pid)
+
+    def all_cpu_seconds(self) -> float:
+        """The same with Spark's JVM."""
+        below = Path(f"/proc/{self.pid}/task")
+        children = {
+            int(child)
+            for task in below.iterdir()
+            for child in (task / "children").read_text(encoding="utf-8").split()
+        }
+        return sum(map(_cpu_seconds, {self.pid, *children}))
 
     def memory_mb(self) -> float:
         """What the process itself holds in memory; Spark's JVM is another process."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
         return int(found[1]) / 1e3 if found else float("nan")
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -119,18 +143,19 @@ def _until_it_answers(server: ServerProcess) -> None:
 
 
 @contextmanager
-def polling(server: ServerProcess, clients: int, path: str, every: float) -> Iterator[list[float]]:
+def polling(server: ServerProcess, clients: int, polls: Polls) -> Iterator[list[float]]:
     """Clients that ask for something again and again meanwhile; the milliseconds of all answers."""
     ended = threading.Event()
     times: list[float] = []
 
     def poll(number: int) -> None:
-        time.sleep(every * number / clients)
-        while not ended.is_set():
-            begun = time.perf_counter()
-            server.get(path)
-            times.append(1e3 * (time.perf_counter() - begun))
-            ended.wait(every)
+        with _Client(server, polls) as client:
+            ended.wait(polls.every * number / clients)
+            while not ended.is_set():
+                begun = time.perf_counter()
+                client.ask()
+                times.append(1e3 * (time.perf_counter() - begun))
+                ended.wait(polls.every)
 
     threads = [threading.Thread(target=poll, args=(number,), daemon=True) for number in range(clients)]
     for thread in threads:
@@ -141,3 +166,54 @@ def polling(server: ServerProcess, clients: int, path: str, every: float) -> Ite
         ended.set()
         for thread in threads:
             thread.join()
+
+
+class _Client:
+    """A client that costs little itself: it reads answers and does not look into them.
+
+    With ``kept`` it asks as a browser would, on one connection and with the tag of what it has; without, it
+    connects anew and is sent everything each time.
+    """
+
+    def __init__(self, server: ServerProcess, polls: Polls) -> None:
+        self._address = ("127.0.0.1", server.port)
+        self._kept = polls.kept
+        host, token = f"127.0.0.1:{server.port}", f"Bearer {server.token}"
+        self._head = f"GET {polls.path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n".encode()
+        self._tag = b""
+        self._socket: socket.socket | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def ask(self) -> None:
+        """Ask once and read the whole answer."""
+        connection = self._socket or socket.create_connection(self._address, timeout=120)
+        self._socket = connection
+        known = b"If-None-Match: %s\r\n" % self._tag if self._tag and self._kept else b""
+        connection.sendall(self._head + known + b"\r\n")
+        head, _, body = _received(connection, b"").partition(b"\r\n\r\n")
+        lines = head.split(b"\r\n")
+        if lines[0].split()[1] not in (b"200", b"304"):
+            raise RuntimeError(lines[0].decode())
+        headers = dict(line.split(b": ", 1) for line in lines[1:])
+        self._tag = headers[b"etag"]
+        while len(body) < int(headers.get(b"content-length", b"0")):
+            body = _received(connection, body)
+        if not self._kept:
+            self._close()
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+
+def _received(connection: socket.socket, so_far: bytes) -> bytes:
+    some = connection.recv(1 << 20)
+    if not some:
+        raise RuntimeError("the server ended a connection")
+    return so_far + some

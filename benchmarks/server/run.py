@@ -5,6 +5,7 @@ It writes ``benchmarks/results/server.json``.
 
 from __future__ import annotations
 
+import shutil
 import statistics
 import tempfile
 import time
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.figures import Figure, at_most, unbarred, write
-from benchmarks.server.process import ServerProcess, polling, served
+from benchmarks.server.process import Polls, ServerProcess, polling, served
 from skipstone.progress import Progress
 from skipstone.server.job import Job, JobRequest, State
 from skipstone.server.store import Store
@@ -35,17 +36,46 @@ _PAGES = (
     "/api/jobs",
     "/api/workloads",
 )
-_CLIENTS, _SECONDS_BETWEEN_POLLS = 50, 1.0
+_CLIENTS = 50
+_SECONDS_POLLED = 10.0
+_POLLED = "/api/jobs?limit=20"
+_KINDS = {
+    "clients that connect anew": Polls(_POLLED, 1.0, kept=False),
+    "clients that keep connection and ETag": Polls(_POLLED, 1.0, kept=True),
+}
 _LOOKS = 5
 
 
 class _Memory(TypedDict):
-    """Megabytes that the process holds, and how much more of them at the end than at the beginning."""
+    """Megabytes that the process holds at first, then after as many requests once and twice."""
 
     before_mb: float
+    warm_mb: float
     after_mb: float
+    first_growth_percent: float
     growth_percent: float
     held_mb: list[float]
+
+
+class _Beside(TypedDict):
+    """A job alone, and beside clients of one kind."""
+
+    slower_percent: float
+    more_cpu_percent: float
+    seconds: list[float]
+    cpu_seconds: list[float]
+    answers: int
+    answer_ms: float
+    clients_cpu_percent: float
+
+
+class _Polled(TypedDict):
+    """Jobs beside clients, and the processor time that clients take of a server without a job."""
+
+    alone_seconds: list[float]
+    alone_cpu_seconds: list[float]
+    beside: dict[str, _Beside]
+    core_percent: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +83,7 @@ class Options:
     """How large everything is; ``quick`` is tiny, to see that it runs."""
 
     blocks: int = 10_000
-    rows: int = 2_000_000
+    rows: int = 4_000_000
     requests: int = 10_000
     rounds: int = 5
     quick: bool = False
@@ -75,7 +105,7 @@ def run(options: Options, output: Path, report: Progress) -> list[Figure]:
             _prepare(server)
             report("asking while a job runs", 3, 5)
             answers, job_seconds = _answers(server, home / "data" / "rewritten")
-            polled = _polled(server, chosen.rounds)
+            polled = _polled(server, chosen.rounds, home / "data" / "polled")
             report("asking many times", 4, 5)
             memory = _memory(server, chosen.requests)
         report("asking many times", 5, 5)
@@ -83,10 +113,11 @@ def run(options: Options, output: Path, report: Progress) -> list[Figure]:
         at_most(
             "slowest page beside an optimize", max(max(each) for each in answers.values()), "ms", 200, COMMAND
         ),
-        at_most("polling slows a job by", polled["slower_percent"], "%", 5, COMMAND),
+        *_polling_figures(polled),
         at_most("restart with a day of history", restart["seconds"], "s", 2, COMMAND),
         unbarred("restart without a history", restart["seconds_without_history"], "s", COMMAND),
-        at_most("memory growth", memory["growth_percent"], "%", 3, COMMAND),
+        unbarred("memory growth, first requests", memory["first_growth_percent"], "%", COMMAND),
+        at_most("memory growth, as many requests again", memory["growth_percent"], "%", 3, COMMAND),
         unbarred("memory of the server", memory["after_mb"], "MB", COMMAND),
     ]
     details = {
@@ -103,6 +134,22 @@ def run(options: Options, output: Path, report: Progress) -> list[Figure]:
     return write("server", figures, details, output)
 
 
+def _polling_figures(polled: _Polled) -> list[Figure]:
+    wall = [
+        at_most(f"optimize is slower beside {_CLIENTS} {name}", it["slower_percent"], "%", 5, COMMAND)
+        for name, it in polled["beside"].items()
+    ]
+    used = [
+        unbarred(f"processor time of that, {name}", it["more_cpu_percent"], "%", COMMAND)
+        for name, it in polled["beside"].items()
+    ]
+    cores = [
+        unbarred(f"of one core, {_CLIENTS} {name} take", it, "%", COMMAND)
+        for name, it in polled["core_percent"].items()
+    ]
+    return [*wall, *used, *cores]
+
+
 def _many_files(path: Path, blocks: int) -> None:
     """A directory of small Parquet files, one a block."""
     path.mkdir(parents=True)
@@ -114,7 +161,7 @@ def _many_files(path: Path, blocks: int) -> None:
 
 
 def _work(path: Path, rows: int) -> None:
-    """A table that takes seconds to index."""
+    """A table that takes seconds to rewrite."""
     path.mkdir(parents=True)
     chance = np.random.default_rng(1)
     for number in range(32):
@@ -175,45 +222,98 @@ def _answers(server: ServerProcess, output: Path) -> tuple[dict[str, list[float]
     return times, server.seconds_of(job)
 
 
-def _polled(server: ServerProcess, rounds: int) -> dict[str, float]:
-    """The same job, in turn with and without clients that poll."""
+def _polled(server: ServerProcess, rounds: int, output: Path) -> _Polled:
+    """The same rewrite, in turn without clients and beside clients of each kind."""
+    made = 0
 
-    def seconds() -> float:
-        return server.seconds_of(server.start("index", "work", arguments={"rebuild": True}))
+    def rewrite() -> tuple[float, float]:
+        nonlocal made
+        made += 1
+        target, before = output / str(made), server.all_cpu_seconds()
+        wanted = {"layout": "hyper", "output": str(target)}
+        seconds = server.seconds_of(server.start("optimize", "work", arguments=wanted))
+        used = server.all_cpu_seconds() - before
+        shutil.rmtree(target)
+        return seconds, used
 
-    seconds()
-    alone, beside, answers = [], [], 0
-    for _ in range(rounds):
-        alone.append(seconds())
-        with polling(server, _CLIENTS, "/api/jobs?limit=20", _SECONDS_BETWEEN_POLLS) as times:
-            beside.append(seconds())
-        answers += len(times)
-    slower = 100 * (statistics.median(beside) / statistics.median(alone) - 1)
+    rewrite()
+    alone: list[tuple[float, float]] = []
+    beside: dict[str, list[tuple[float, float]]] = {name: [] for name in _KINDS}
+    answers: dict[str, list[float]] = {name: [] for name in _KINDS}
+    clients = dict.fromkeys(_KINDS, 0.0)
+    for turn in range(rounds):
+        order = [None, *_KINDS]
+        for name in order[turn % len(order) :] + order[: turn % len(order)]:
+            if name is None:
+                alone.append(rewrite())
+                continue
+            before = time.process_time()
+            with polling(server, _CLIENTS, _KINDS[name]) as times:
+                beside[name].append(rewrite())
+            clients[name] += time.process_time() - before
+            answers[name] += times
     return {
-        "slower_percent": slower,
-        "alone_seconds": statistics.median(alone),
-        "beside_seconds": statistics.median(beside),
-        "answers": answers,
+        "alone_seconds": [seconds for seconds, _ in alone],
+        "alone_cpu_seconds": [used for _, used in alone],
+        "beside": {
+            name: {
+                "slower_percent": _more(*(_median(each, 0) for each in (beside[name], alone))),
+                "more_cpu_percent": _more(*(_median(each, 1) for each in (beside[name], alone))),
+                "seconds": [seconds for seconds, _ in beside[name]],
+                "cpu_seconds": [used for _, used in beside[name]],
+                "answers": len(answers[name]),
+                "answer_ms": statistics.median(answers[name]),
+                "clients_cpu_percent": 100 * clients[name] / sum(seconds for seconds, _ in beside[name]),
+            }
+            for name in _KINDS
+        },
+        "core_percent": _core_percent(server),
     }
 
 
-def _memory(server: ServerProcess, requests: int) -> _Memory:
-    """What the process holds before and after many calls of all pages.
+def _core_percent(server: ServerProcess) -> dict[str, float]:
+    """How much of one core the server takes to answer the clients of each kind, while no job runs."""
+    found = {}
+    for name, polls in _KINDS.items():
+        with polling(server, _CLIENTS, polls):
+            time.sleep(1)
+            before = server.cpu_seconds()
+            time.sleep(_SECONDS_POLLED)
+            found[name] = 100 * (server.cpu_seconds() - before) / _SECONDS_POLLED
+    return found
 
-    Looking at a table of many blocks takes memory for a moment, which the allocator keeps for the next look.
-    The server looks once a minute, so that is done before: what grows then is what the calls leave.
+
+def _median(measured: list[tuple[float, float]], which: int) -> float:
+    return statistics.median(each[which] for each in measured)
+
+
+def _more(this: float, than: float) -> float:
+    return 100 * (this / than - 1)
+
+
+def _memory(server: ServerProcess, requests: int) -> _Memory:
+    """What the process holds before and after many calls of all pages, and after as many again.
+
+    The first calls of each kind take memory that stays: threads that answer, what the allocator keeps for
+    the next answer, and of looking at a table of many blocks, which the server does once a minute. What
+    grows after them is what calls leave.
     """
     for _ in range(_LOOKS):
         server.seconds_of(server.start("look", "many"))
-    for number in range(requests // 10):
-        server.get(_PAGES[number % len(_PAGES)])
     held = [server.memory_mb()]
-    for number in range(requests):
+    for number in range(2 * requests):
         server.get(_PAGES[number % len(_PAGES)])
         if (number + 1) % (requests // 10) == 0:
             held.append(server.memory_mb())
-    growth = 100 * (held[-1] / held[0] - 1)
-    return {"before_mb": held[0], "after_mb": held[-1], "growth_percent": growth, "held_mb": held}
+    before, warm, after = held[0], held[len(held) // 2], held[-1]
+    return {
+        "before_mb": before,
+        "warm_mb": warm,
+        "after_mb": after,
+        "first_growth_percent": _more(warm, before),
+        "growth_percent": _more(after, warm),
+        "held_mb": held,
+    }
 
 
 def _spread(times: list[float]) -> dict[str, float]:

@@ -149,6 +149,11 @@ def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -
     assert set(advice["maps"]) > {"current layout"}
     best = advice["maps"][advice["best"]]
     assert len(best["rows"]) == len(best["times"])
+    # The map of the table as it is tells of the same reads as the figure beside it.
+    now = advice["maps"]["current layout"]
+    (row,) = [each for each in advice["layouts"] if each["layout"] == "current layout"]
+    read = sum(rows * times for rows, times in zip(now["rows"], now["times"], strict=True))
+    assert 100 * read / (ROWS * advice["queries"]) == pytest.approx(row["percent_scanned"], abs=0.1)
     done = client.done(
         "optimize", indexed, workload=workload, arguments={"layout": "qdtree", "block_rows": 500}
     )

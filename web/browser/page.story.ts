@@ -289,8 +289,9 @@ it("keeps the jobs, their logs and their results", async () => {
 
 it("says of a table that vanished that it is gone, and knows it again when it is back", async () => {
   const [away, back] = [`${demo.table}-away`, demo.table];
-  await go("#/tables/orders/layout", /Layout of orders/);
   renameSync(back, away);
+  // What the page asks of it meanwhile fails, too.
+  await go("#/tables/orders/layout", /Layout of orders/);
   try {
     await page.evaluate(() => fetch("/api/tables/orders/look", { method: "POST" }));
     await page.getByRole("alert").getByText("does not exist", { exact: false }).waitFor({ timeout: LONG });

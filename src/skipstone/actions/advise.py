@@ -60,4 +60,6 @@ class Advise:
             model = load_model(context.engine)
             costs = gather_costs(table, request.file_indices, model, workload.entries)
             found = advise(prepared, progress=steps.step("simulating"), inputs=costs)
-            return replace(found, maps=block_maps(prepared, found.designs)) if self.block_maps else found
+            if not self.block_maps:
+                return found
+            return replace(found, maps=block_maps(prepared, found.designs, costs))

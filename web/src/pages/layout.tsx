@@ -109,13 +109,14 @@ function MapCard({ table, selected, onSelect, branch, onWhole }: MapCardProps) {
   );
   const found = useFetched<Blocks>(
     part`/api/tables/${table.id}/blocks` + query,
-    `${table.version} ${table.files} ${table.files_indexed}`,
+    // Each look may find other blocks, or other queries in the log; and what failed is then asked again.
+    table.seen_at,
   );
   const blocks = useMemo(() => named(found.value, table), [found.value, table.layouts]);
   const colouring = useMemo(() => (blocks === null ? null : colouringOf(blocks, aspect)), [blocks, aspect]);
   const inBranch = useFetched<{ blocks: number[] }>(
     branch === null ? null : part`/api/tables/${table.id}/tree/${branch}/blocks`,
-    table.version,
+    table.seen_at,
   );
   const shown = inBranch.value?.blocks ?? null;
   const colours = useMemo(
@@ -207,7 +208,7 @@ function named(blocks: Blocks | null, table: TableInfo): Blocks | null {
 function BlockCard({ table, block }: { table: TableInfo; block: number }) {
   const found = useFetched<Block>(
     block < 0 ? null : part`/api/tables/${table.id}/blocks/${block}`,
-    table.version,
+    table.seen_at,
   );
   const value = found.value;
   return (

@@ -17,7 +17,7 @@ interface TreeCardProps {
 }
 
 export function TreeCard({ table, block, branch, onBranch }: TreeCardProps) {
-  const again = `${table.layout?.id} ${table.version}`;
+  const again = `${table.layout?.id} ${table.seen_at}`;
   const found = useFetched<Tree>(part`/api/tables/${table.id}/tree`, again);
   const above = useFetched<{ nodes: number[] }>(
     block < 0 ? null : part`/api/tables/${table.id}/blocks/${block}/branch`,
