@@ -18,6 +18,7 @@ from benchmarks.figures import RESULTS, Figure, at_least, at_most, unbarred, wri
 from benchmarks.joins.grouped import GroupedJoins, grouped_figures
 from benchmarks.joins.measure import LAYOUTS, Joins
 from benchmarks.joins.normalized import Normalized
+from benchmarks.joins.plots import plot_queries
 from benchmarks.pieces import Piece, Pieces
 from benchmarks.tpch.run import data_directory
 from benchmarks.tpchgen import run_tpchgen
@@ -30,6 +31,7 @@ GROUPED = "grouped"
 """The step that joins large tables without a shuffle."""
 _BLOCKS = 1_000
 _PAIRS = 5
+_TIMED_PAIRS = 11
 _FASTER = 2
 _SCANNED = 20
 FEATURES = "features"
@@ -71,7 +73,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     pieces = Pieces(home / "pieces", options.again)
     wanted = options.only or steps
     layouts = [step for step in wanted if step in LAYOUTS]
-    spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
+    spark = skipstone.session(app_name="skipstone-bench")
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
     if FEATURES in wanted:
         _measure_features(pieces, Normalized(spark, home, source, options.blocks), progress)
@@ -81,7 +83,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
         if progress is not None:
             progress(f"lineitem by {layout}", index, len(layouts))
         pieces.measure(f"table-{layout}", partial(joins.laid_out, layout))
-        pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _PAIRS))
+        pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _TIMED_PAIRS))
     every = pieces.asked_for()
     measured = {name: piece for name, piece in every.items() if name.startswith(("timed-", "scanned-"))}
     found = figures(measured, options.command())
@@ -90,6 +92,8 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
         pieces.measure("keyed-tables", grouped.tables)
         measured[GROUPED] = pieces.measure(GROUPED, partial(grouped.measured, _PAIRS))
         found += grouped_figures(measured[GROUPED], options.command())
+    for layout in layouts:
+        plot_queries(options.name(), layout, measured[f"timed-{layout}"], output)
     return write(options.name(), found, measured, output)
 
 
@@ -115,6 +119,7 @@ def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
         gains = [query["times_faster"] for query in queries.values() if query["skips"]]
         mean = exp(sum(map(log, gains)) / len(gains))
         slower = max(100 * (query["seconds_on"] / query["seconds_off"] - 1) for query in queries.values())
+        cpu = max(100 * (query["cpu_on"] / query["cpu_off"] - 1) for query in queries.values())
         same = sum(not query["same_result"] for query in queries.values())
         found += [
             at_least(
@@ -126,6 +131,7 @@ def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
             ),
             at_least(f"{layout}: geometric mean of these", mean, "times", _FASTER, command),
             at_most(f"{layout}: most that any query loses", slower, "%", 3, command),
+            at_most(f"{layout}: most that any query loses, CPU", cpu, "%", 3, command),
             at_most(f"{layout}: queries with another result", same, "queries", 0, command),
             unbarred(
                 f"{layout}: queries at least 2 times faster",
