@@ -73,7 +73,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     pieces = Pieces(home / "pieces", options.again)
     wanted = options.only or steps
     layouts = [step for step in wanted if step in LAYOUTS]
-    spark = skipstone.session(app_name="skipstone-bench")
+    spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
     if FEATURES in wanted:
         _measure_features(pieces, Normalized(spark, home, source, options.blocks), progress)
