@@ -6,9 +6,10 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import skipstone
+from benchmarks.cpu import cpu_seconds
 from benchmarks.joins.queries import QUERIES, TRAINING, JoinQuery, calendar_sql
 from benchmarks.pieces import Piece
 from benchmarks.session_settings import SWITCH, session_settings
@@ -67,14 +68,16 @@ class Joins:
     def _query(self, table: skipstone.Table, query: JoinQuery, lineitem: str, pairs: int) -> Piece:
         sql = query.sql.replace("{lineitem}", lineitem)
         seconds: dict[bool, list[float]] = {True: [], False: []}
+        cpu: dict[bool, list[float]] = {True: [], False: []}
         answers: dict[bool, list[str]] = {}
         for number in range(pairs + 1):
             for on in (True, False) if number % 2 else (False, True):
                 with session_settings(self.spark, {SWITCH: str(on).lower()}):
-                    started = self.clock()
+                    started, cpu_before = self.clock(), cpu_seconds()
                     rows = self.spark.sql(sql).collect()
                     if number:
                         seconds[on].append(self.clock() - started)
+                        cpu[on].append(cpu_seconds() - cpu_before)
                     answers[on] = sorted(map(repr, rows))
         scans = [scan for scan in table.explain(sql).scans if scan.root.endswith(lineitem)]
         runs = [join.last for scan in scans for join in scan.joins if join.last is not None]
@@ -86,6 +89,8 @@ class Joins:
             "seconds_on": on_seconds,
             "seconds_off": off_seconds,
             "times_faster": off_seconds / on_seconds,
+            "cpu_on": fmean(cpu[True]),
+            "cpu_off": fmean(cpu[False]),
             "files": runs[0].files if runs else sum(scan.files_total for scan in scans),
             "files_read": min(run.files_read for run in runs)
             if runs

@@ -34,6 +34,10 @@ def draw_all(measured: Mapping[str, Piece], benchmark: str, directory: Path) -> 
             for way in ways
         }
         drawn["grouped"] = _bars(seconds, "seconds of processor time", f"{benchmark}-grouped", directory)
+    for piece in measured:
+        if piece.startswith("timed-"):
+            layout = piece.removeprefix("timed-")
+            drawn[layout] = _queries(benchmark, layout, measured[piece], directory)
     return [name for name, plot in drawn.items() if plot]
 
 
@@ -55,4 +59,21 @@ def _bars(series: Mapping[str, Mapping[str, float]], label: str, name: str, dire
     plot.legend(fontsize=7, frameon=False)
     plot.invert_yaxis()
     save_plot(canvas, name, directory)
+    return True
+
+
+def _queries(name: str, layout: str, queries: Mapping[str, Piece], directory: Path) -> bool:
+    """Two bars for each query of a layout."""
+    canvas, plot = axes(height=0.9 + 0.45 * len(queries))
+    places = range(len(queries))
+    for shift, side, colour in ((-0.2, "off", "#9aa5b1"), (0.2, "on", "#2a9d8f")):
+        seconds = [query[f"seconds_{side}"] for query in queries.values()]
+        plot.barh([place + shift for place in places], seconds, 0.38, color=colour, label=f"skipstone {side}")
+    for place, query in zip(places, queries.values(), strict=True):
+        plot.text(query["seconds_on"], place + 0.2, f" {query['times_faster']:.2g}x", va="center", fontsize=7)
+    plot.set_yticks(places, list(queries), fontsize=8)
+    plot.set_xlabel(f"seconds, lineitem by {layout}", fontsize=8)
+    plot.legend(fontsize=7, frameon=False)
+    plot.invert_yaxis()
+    save_plot(canvas, f"{name}-{layout}", directory)
     return True

@@ -32,6 +32,7 @@ GROUPED = "grouped"
 """The step that joins large tables without a shuffle."""
 _BLOCKS = 1_000
 _PAIRS = 5
+_TIMED_PAIRS = 11
 _FASTER = 2
 _SCANNED = 20
 FEATURES = "features"
@@ -88,7 +89,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
         if progress is not None:
             progress(f"lineitem by {layout}", index, len(layouts))
         pieces.measure(f"table-{layout}", partial(joins.laid_out, layout))
-        pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _PAIRS))
+        pieces.measure(f"timed-{layout}", partial(joins.timed, layout, _TIMED_PAIRS))
     every = pieces.asked_for()
     measured = {name: piece for name, piece in every.items() if name.startswith(("timed-", "scanned-"))}
     found = figures(measured, options.command())
@@ -136,6 +137,7 @@ def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
         gains = [query["times_faster"] for query in queries.values() if query["skips"]]
         mean = exp(sum(map(log, gains)) / len(gains))
         slower = max(100 * (query["seconds_on"] / query["seconds_off"] - 1) for query in queries.values())
+        cpu = max(100 * (query["cpu_on"] / query["cpu_off"] - 1) for query in queries.values())
         same = sum(not query["same_result"] for query in queries.values())
         found += [
             at_least(
@@ -147,6 +149,7 @@ def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
             ),
             at_least(f"{layout}: geometric mean of these", mean, "times", _FASTER, command),
             at_most(f"{layout}: most that any query loses", slower, "%", 3, command),
+            at_most(f"{layout}: most that any query loses, CPU", cpu, "%", 3, command),
             at_most(f"{layout}: queries with another result", same, "queries", 0, command),
             unbarred(
                 f"{layout}: queries at least 2 times faster",

@@ -34,13 +34,16 @@ def make(spark: SparkSession, path: Path, statistics: int) -> skipstone.Table:
     return indexed(spark, "early", path)
 
 
-def jobs_of_planning(spark: SparkSession, query: str) -> int:
-    """How many jobs run before the query itself does."""
+def jobs_of_planning(spark: SparkSession, query: str, run: bool = False) -> int:
+    """How many jobs run before the query itself does; with ``run``, its own too."""
     group = uuid.uuid4().hex
     context = spark.sparkContext
     context.setJobGroup(group, "planning")
     try:
-        spark.sql(query)._jdf.queryExecution().executedPlan()
+        frame = spark.sql(query)
+        frame._jdf.queryExecution().executedPlan()
+        if run:
+            frame.collect()
         return len(context.statusTracker().getJobIdsForGroup(group))
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
@@ -52,6 +55,16 @@ def test_planning_runs_no_job_once_the_files_are_known(spark: SparkSession, tabl
     assert jobs_of_planning(spark, "SELECT g, count(*) FROM early WHERE k > 30 GROUP BY g") == 0
     with settings(spark, spark__skipstone__enabled="false"):
         assert jobs_of_planning(spark, "SELECT * FROM early WHERE k = 76") > 0, "so jobs are seen"
+
+
+def test_delta_is_not_asked_for_files_without_any_key(spark: SparkSession, unchanged: Path) -> None:
+    skipstone.table(spark, f"early={unchanged}")
+    query = "SELECT k FROM early WHERE k IS NOT NULL"
+    assert_same(spark, query, rows=80)
+    assert jobs_of_planning(spark, query, run=True) == 1
+    assert jobs_of_planning(spark, f"{query} AND g IS NOT NULL", run=True) == 1
+    with settings(spark, spark__skipstone__enabled="false"):
+        assert jobs_of_planning(spark, query, run=True) == 2
 
 
 def test_what_is_written_is_seen_by_the_next_query(spark: SparkSession, table: skipstone.Table) -> None:

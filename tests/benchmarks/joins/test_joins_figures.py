@@ -15,6 +15,8 @@ def query(on: float, off: float, *, skips: bool, same: bool = True) -> Piece:
         "seconds_on": on,
         "seconds_off": off,
         "times_faster": off / on,
+        "cpu_on": on / 2,
+        "cpu_off": off / 2,
     }
 
 

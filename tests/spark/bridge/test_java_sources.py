@@ -17,6 +17,7 @@ FOR_DELTA = {
     "SkipstoneDeltaFiles",
     "SkipstoneDeltaGroups",
     "SkipstoneDeltaOpener",
+    "SkipstoneDeltaWhole",
     "SkipstoneEarly",
     "SkipstoneRewrite",
 }

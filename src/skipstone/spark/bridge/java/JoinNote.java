@@ -19,7 +19,13 @@ final class JoinNote {
     String last = "null";
 
     JoinNote(JoinTarget target, JoinSide side, int index) {
-        LogicalPlan rows = side.other();
+        this(target, side, index, side.other());
+    }
+
+    /**
+     * @param rows what the keys are those of
+     */
+    JoinNote(JoinTarget target, JoinSide side, int index, LogicalPlan rows) {
         this.key =
                 JoinSide.text(target.key)
                         + " = "

@@ -18,7 +18,9 @@ import scala.Option;
 import scala.collection.Iterator;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 
 /**
@@ -34,6 +36,10 @@ final class JoinPruner {
     static final int MOST_KEYS = 100000;
 
     final JoinRecords records = new JoinRecords();
+
+    /** By question, the shares that were found: a query is planned in several passes. */
+    private final Map shares = Collections.synchronizedMap(new JoinRecords.Newest());
+
     private final TableRegistry tables;
     private final List adapters;
     private volatile Function decider;
@@ -109,17 +115,22 @@ final class JoinPruner {
     Object share(Known scan, Expression key) throws Exception {
         List keys = new ArrayList();
         keys.add(key);
-        String answer =
-                String.valueOf(
-                        prober.apply(
-                                ScanQuestion.json(
-                                        scan.table,
-                                        scan.relation,
-                                        keys,
-                                        scan.adapter.schema(scan.relation, scan.table),
-                                        null)));
+        String question =
+                ScanQuestion.json(
+                        scan.table,
+                        scan.relation,
+                        keys,
+                        scan.adapter.schema(scan.relation, scan.table),
+                        null);
+        Object known = shares.get(question);
+        if (known != null) {
+            return known;
+        }
+        String answer = String.valueOf(prober.apply(question));
         try {
-            return Double.valueOf(answer);
+            Double share = Double.valueOf(answer);
+            shares.put(question, share);
+            return share;
         } catch (NumberFormatException sentence) {
             return answer;
         }

@@ -15,7 +15,6 @@ import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Tuple8;
 import scala.collection.mutable.ListBuffer;
-import scala.runtime.AbstractFunction1;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +37,9 @@ final class JoinRule {
     /** If the keys of a file are in more of the files than that, joins will not skip many. */
     private static final double MOST_SHARE = 0.75;
 
+    /** What may be read for keys that only joins above make few, as a part of the scan. */
+    private static final double MOST_FOR_ABOVE = 0.03;
+
     private final JoinPruner pruner;
     private final ScanPruner scans;
 
@@ -56,7 +58,7 @@ final class JoinRule {
             return plan;
         }
         try {
-            return process(plan);
+            return process(plan, new ArrayList());
         } catch (VirtualMachineError fatal) {
             throw fatal;
         } catch (Throwable failure) {
@@ -91,17 +93,21 @@ final class JoinRule {
         return false;
     }
 
-    private LogicalPlan process(LogicalPlan plan) throws Exception {
+    /**
+     * @param above what joins above ask of scans in the plan
+     */
+    private LogicalPlan process(LogicalPlan plan, List above) throws Exception {
         if (!(plan instanceof Join)) {
-            return below(plan);
+            return below(plan, above);
         }
         Join join = (Join) plan;
         Option found = ExtractEquiJoinKeys$.MODULE$.unapply(join);
         if (found.isEmpty()) {
-            return below(plan);
+            return below(plan, above);
         }
         Tuple8 keys = (Tuple8) found.get();
         boolean leftFirst = JoinSide.size(join.left()) >= JoinSide.size(join.right());
+        List asked = new ArrayList(above);
         for (int i = 0; i < 2; i++) {
             JoinSide side =
                     new JoinSide(
@@ -109,35 +115,46 @@ final class JoinRule {
                             (i == 0) == leftFirst,
                             (scala.collection.immutable.Seq) keys._2(),
                             (scala.collection.immutable.Seq) keys._3());
-            List chosen = choose(side);
+            LogicalPlan narrowed =
+                    KeyAbove.narrowed(side.other(), KeyAbove.below(above, side.otherChild()));
+            List chosen = choose(side, narrowed);
+            asked.addAll(asks(side, narrowed));
             if (!chosen.isEmpty()) {
-                return pruned(side, chosen);
+                return pruned(side, chosen, asked);
             }
         }
-        return below(plan);
+        return below(plan, asked);
     }
 
-    private LogicalPlan below(LogicalPlan plan) {
-        Object mapped = plan.mapChildren(new Down(this));
-        return (LogicalPlan) mapped;
-    }
-
-    static final class Down extends AbstractFunction1 {
-        private final JoinRule rule;
-
-        Down(JoinRule rule) {
-            this.rule = rule;
+    /** What a join asks of the scans that its keys come from, if its other side is filtered. */
+    private static List asks(JoinSide side, LogicalPlan other) {
+        List out = new ArrayList();
+        if (!side.drops() || !RepeatableSide.filtered(other)) {
+            return out;
         }
-
-        public Object apply(Object node) {
-            try {
-                return rule.process((LogicalPlan) node);
-            } catch (RuntimeException failure) {
-                throw failure;
-            } catch (Exception failure) {
-                throw new IllegalStateException(failure.getMessage(), failure);
+        for (int i = 0; i < side.keys.size(); i++) {
+            Expression key = (Expression) side.keys.apply(i);
+            Expression otherKey = (Expression) side.otherKeys.apply(i);
+            JoinTarget target = JoinTarget.find(key, side.pruned());
+            if (target != null && target.key.dataType().equals(otherKey.dataType())) {
+                List way = target.wayFrom(side.prunedChild());
+                out.add(new KeyAbove(way, target.key, other, otherKey));
             }
         }
+        return out;
+    }
+
+    private LogicalPlan below(LogicalPlan plan, List above) throws Exception {
+        ListBuffer children = new ListBuffer();
+        boolean same = true;
+        for (int i = 0; i < plan.children().size(); i++) {
+            Object before = plan.children().apply(i);
+            LogicalPlan after = process((LogicalPlan) before, KeyAbove.below(above, i));
+            same = same && after == before;
+            children.addOne(after);
+        }
+        Object made = same ? plan : plan.withNewChildren(children.toList());
+        return (LogicalPlan) made;
     }
 
     /**
@@ -149,15 +166,19 @@ final class JoinRule {
         final double share;
         final boolean broadcast;
 
-        Choice(int index, JoinTarget target, double share, boolean broadcast) {
+        /** The rows that the keys are those of. */
+        final LogicalPlan rows;
+
+        Choice(int index, JoinTarget target, double share, boolean broadcast, LogicalPlan rows) {
             this.index = index;
             this.target = target;
             this.share = share;
             this.broadcast = broadcast;
+            this.rows = rows;
         }
     }
 
-    private List choose(JoinSide side) throws Exception {
+    private List choose(JoinSide side, LogicalPlan narrowed) throws Exception {
         List out = new ArrayList();
         for (int i = 0; i < side.keys.size(); i++) {
             JoinTarget target = JoinTarget.find((Expression) side.keys.apply(i), side.pruned());
@@ -166,8 +187,12 @@ final class JoinRule {
             if (scan == null) {
                 continue;
             }
-            JoinNote note = new JoinNote(target, side, i);
-            Choice choice = judge(side, i, target, scan, note);
+            // What is broadcast for the join costs nothing, and what joins above ask is not in it.
+            boolean broadcast =
+                    side.broadcasts(SQLConf.get()) && RepeatableSide.filtered(side.other());
+            LogicalPlan rows = broadcast ? side.other() : narrowed;
+            JoinNote note = new JoinNote(target, side, i, rows);
+            Choice choice = judge(side, new Choice(i, target, 0.0, broadcast, rows), scan, note);
             if (choice == null) {
                 scans.addJoin(target.scan, note);
             } else if (choice.broadcast || out.isEmpty()) {
@@ -181,16 +206,16 @@ final class JoinRule {
     }
 
     /** Null if a scan is left alone; the note then says why. */
-    private Choice judge(
-            JoinSide side, int index, JoinTarget target, JoinPruner.Known scan, JoinNote note)
+    private Choice judge(JoinSide side, Choice choice, JoinPruner.Known scan, JoinNote note)
             throws Exception {
+        JoinTarget target = choice.target;
         if (!side.drops()) {
             return note.refuse("PRESERVED", "rows without a partner are kept by this kind of join");
         }
         if (JoinTarget.byPartition(target.key, target.scan)) {
             return note.refuse("PARTITIONS", "Spark itself prunes partitions by this key");
         }
-        Expression otherKey = (Expression) side.otherKeys.apply(index);
+        Expression otherKey = (Expression) side.otherKeys.apply(choice.index);
         if (!KeyPredicate.supports(target.key.dataType())
                 || !target.key.dataType().equals(otherKey.dataType())) {
             return note.refuse("KEY_TYPE", "keys of this type are not compared");
@@ -198,11 +223,10 @@ final class JoinRule {
         if (scan.adapter.isWriting()) {
             return note.refuse("TRANSACTION", "a transaction keeps account of what it reads");
         }
-        if (!RepeatableSide.filtered(side.other())) {
+        if (!RepeatableSide.filtered(choice.rows)) {
             return note.refuse("NOT_FILTERED", "the other side has no filter");
         }
-        boolean broadcast = side.broadcasts(SQLConf.get());
-        String obstacle = RepeatableSide.obstacle(side.other(), !broadcast, pruner);
+        String obstacle = RepeatableSide.obstacle(choice.rows, !choice.broadcast, pruner);
         if (obstacle != null) {
             return note.refuse(
                     "NOT_REPEATABLE", "the other side may not be the same twice: " + obstacle);
@@ -215,39 +239,49 @@ final class JoinRule {
         if (note.share > MOST_SHARE) {
             return note.refuse("SPREAD", "the keys of a file are in most files");
         }
-        if (!broadcast) {
-            double saved = (1.0 - note.share) * 0.5 * JoinSide.size(target.scan);
-            if (saved <= JoinSide.cost(side.other())) {
-                return note.refuse(
-                        "COST", "computing the other side's keys costs more than it may save");
-            }
+        if (!choice.broadcast && !pays(side, choice, note.share)) {
+            return note.refuse(
+                    "COST", "computing the other side's keys costs more than it may save");
         }
-        return new Choice(index, target, note.share, broadcast);
+        return new Choice(choice.index, target, note.share, choice.broadcast, choice.rows);
     }
 
-    private LogicalPlan pruned(JoinSide side, List chosen) throws Exception {
-        LogicalPlan other = process(side.other());
+    /**
+     * Whether computing keys may save more than it reads. What joins above ask is computed for the
+     * keys alone, however few files they skip, so that has to be next to nothing.
+     */
+    private static boolean pays(JoinSide side, Choice choice, double share) {
+        double scanned = JoinSide.size(choice.target.scan);
+        double cost = JoinSide.cost(choice.rows);
+        return choice.rows == side.other()
+                ? cost < (1.0 - share) * 0.5 * scanned
+                : cost < MOST_FOR_ABOVE * scanned;
+    }
+
+    private LogicalPlan pruned(JoinSide side, List chosen, List asked) throws Exception {
+        LogicalPlan other = process(side.other(), KeyAbove.below(asked, side.otherChild()));
         LogicalPlan pruned = side.pruned();
         for (int i = 0; i < chosen.size(); i++) {
             Choice choice = (Choice) chosen.get(i);
             Expression key = choice.target.key;
+            LogicalPlan rows = choice.rows == side.other() ? other : choice.rows;
             DynamicPruningSubquery filter =
                     choice.broadcast
-                            ? JoinSide.broadcast(key, other, side.otherKeys, choice.index)
+                            ? JoinSide.broadcast(key, rows, side.otherKeys, choice.index)
                             : JoinSide.collected(
-                                    key, other, (Expression) side.otherKeys.apply(choice.index));
+                                    key, rows, (Expression) side.otherKeys.apply(choice.index));
             // The way to a scan stays the same when filters are added below it.
             pruned =
                     JoinTarget.find((Expression) side.keys.apply(choice.index), pruned)
                             .filtered(pruned, filter);
-            JoinNote note = new JoinNote(choice.target, side, choice.index);
+            JoinNote note = new JoinNote(choice.target, side, choice.index, choice.rows);
             note.accept(choice.broadcast, choice.share);
             note.last = pruner.records.last(note.decision());
             pruner.records.planned(filter.exprId().id(), note.decision());
             scans.addJoin(choice.target.scan, note);
         }
         ListBuffer children = new ListBuffer();
-        LogicalPlan done = process(pruned);
+        LogicalPlan done = process(pruned, KeyAbove.below(asked, side.prunedChild()));
         children.addOne(side.left ? done : other);
         children.addOne(side.left ? other : done);
         Object made = side.join.withNewChildren(children.toList());

@@ -45,6 +45,15 @@ final class JoinSide {
         return left ? join.right() : join.left();
     }
 
+    /** The positions of both as children of the join. */
+    int prunedChild() {
+        return left ? 0 : 1;
+    }
+
+    int otherChild() {
+        return left ? 1 : 0;
+    }
+
     /** Whether rows of this side without a partner are dropped. */
     boolean drops() {
         String type = join.joinType().toString();

@@ -169,6 +169,14 @@ final class JoinTarget {
         }
     }
 
+    /** The way from an operator, by the position of its child that leads here. */
+    List wayFrom(int position) {
+        List out = new ArrayList();
+        out.add(Integer.valueOf(position));
+        out.addAll(way);
+        return out;
+    }
+
     /** The side with a filter on the scan. */
     LogicalPlan filtered(LogicalPlan side, Expression filter) {
         return filtered(side, filter, 0);

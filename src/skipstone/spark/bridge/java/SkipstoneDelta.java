@@ -189,8 +189,11 @@ public final class SkipstoneDelta implements ScanAdapter {
         Seq kept = skip.keep(prepared.preparedScan().files(), null, scan);
         if (prepared instanceof Everything
                 && (scan.reported || !copied && scan.filesKept == scan.filesOffered)) {
-            PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
             boolean none = !copied && scan.filesKept == scan.filesOffered;
+            if (none && table.replicas == null && SkipstoneDeltaWhole.enough(scan)) {
+                return new SkipstoneDeltaWhole(prepared);
+            }
+            PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
             scan.restart();
             if (none) {
                 // What the catalog cannot judge in this session, Delta perhaps can.
