@@ -15,6 +15,7 @@ __all__ = [
     "AnalyzeArguments",
     "AutoArguments",
     "CalibrateArguments",
+    "DenormaliseArguments",
     "DropArguments",
     "GenerateArguments",
     "IndexArguments",
@@ -93,6 +94,13 @@ class ReplicateArguments(AdviseArguments):
 
     layout: Name = "auto"
     partition_rows: Annotated[int, _range("partition_rows")] | None = None
+
+
+class DenormaliseArguments(NoArguments):
+    """As ``skipstone denormalise``."""
+
+    layout: Name = "qdtree"
+    block_rows: BlockRows | None = None
 
 
 class RefreshArguments(NoArguments):
