@@ -14,6 +14,7 @@ from skipstone.actions.analyze import Analyze, WorkloadAnalysis
 from skipstone.actions.append import Append
 from skipstone.actions.auto import Auto
 from skipstone.actions.auto_status import AutoStatus, ShowAutoStatus
+from skipstone.actions.denormalise import Denormalise, DenormaliseReport
 from skipstone.actions.drop import Drop, DropReport
 from skipstone.actions.explain import Explain, Explanation
 from skipstone.actions.generate import Generate, GeneratedWorkload
@@ -114,8 +115,8 @@ class Table:
     ) -> Result:
         """Perform any action; the methods below are short for this.
 
-        ``progress`` is called with how far it is. ``cancel`` ends it from another thread: its Spark jobs are
-        cancelled and :class:`CancelledError` is raised, unless it is done or its commit has begun.
+        ``progress`` is called with how far it is. When ``cancel`` ends it from another thread, its Spark jobs
+        are cancelled and :class:`CancelledError` is raised.
         """
         require_running(self.spark, self.source)
         return perform(action, self._source, progress, cancel)
@@ -130,9 +131,8 @@ class Table:
     ) -> IndexReport:
         """Compute statistics for the files that have none; queries skip from then on. No data is changed.
 
-        ``expressions`` are SQL expressions to keep minimum, maximum and value sets of, like those of columns;
-        ``features`` are SQL conditions to keep one bit of per block. Both are remembered for later runs.
-        ``rebuild`` indexes all files anew, with only the expressions and features that are given now.
+        ``expressions`` are SQL expressions to keep statistics of, like those of columns; ``features`` are SQL
+        conditions to keep a bit of per block. Both are remembered, unless ``rebuild`` indexes all anew.
         """
         return self.perform(Index(expressions, features, rebuild), progress, cancel)
 
@@ -153,10 +153,7 @@ class Table:
     def log(
         self, since: datetime | None = None, progress: Progress | None = None, cancel: Cancel | None = None
     ) -> tuple[LoggedScan, ...]:
-        """The table's query log, oldest first, queries that have just ended included.
-
-        ``since``, a datetime with a time zone, leaves older entries out.
-        """
+        """The table's query log, oldest first, from ``since`` on, a datetime with a time zone."""
         return self.perform(ShowLog(since), progress, cancel)
 
     def clear_log(self) -> int:
@@ -190,9 +187,8 @@ class Table:
     ) -> WorkloadAnalysis:
         """Show what a query log says about this table: predicates, features, commonality and stability.
 
-        ``num_features`` is how many features to mine and ``threshold`` how many queries each must subsume;
-        both are chosen by cross-validation over the log when not given. Here and in ``advise`` and
-        ``optimize``, the table's own query log is used when no ``queries`` are given.
+        ``num_features`` is how many features to mine and ``threshold`` how many queries each must subsume,
+        both cross-validated when not given. Without ``queries`` the table's own log is used, also elsewhere.
         """
         return self.perform(Analyze(queries, num_features, threshold), progress, cancel)
 
@@ -234,20 +230,13 @@ class Table:
     ) -> OptimizeReport:
         """Rewrite the table in one commit so that the queries skip most; its rows stay the same.
 
-        ``layout`` is ``range``, ``zorder``, ``hilbert``, ``sop``, ``qdtree``, ``selforg`` or ``hyper``;
-        ``auto`` takes the one that scans least in the simulation, and ``hyper``, which gives every column
-        its share, if no query has a usable filter. ``block_rows`` and ``partition_by`` are as for ``advise``.
-        With ``output``, a path, a new Delta table is written and this one is left alone. ``convert`` makes a
-        directory of Parquet files a Delta table first. ``leave_out_dates`` mines no features from filters
-        on dates. ``layout_options`` are those that only the chosen layout has, such as
-        ``{"curve": "hilbert"}`` of ``selforg`` or ``{"balance": "worst", "keys": "o_orderkey"}`` of
-        ``hyper``. ``range``, ``zorder`` and ``hilbert`` need no queries with ``{"columns": "a,b"}``. With
-        ``replicas``, a number, ``hyper`` divides the columns among that many trees: the table is laid out by
-        the first, and the others are replicas.
-
-        A layout by which the queries would scan more than they do now is refused unless ``force`` is given.
-        Nothing is written before all that can be known to fail is checked, and a new table whose layout fails
-        is deleted again.
+        ``layout`` is one that ``advise`` compares, or ``auto`` for the one that scans least. ``block_rows``
+        and ``partition_by`` are as for ``advise``. With ``output``, a path, a new Delta table is written;
+        ``convert`` makes a directory of Parquet files one.
+        ``leave_out_dates`` mines nothing from filters on dates. ``layout_options`` are the layout's own, as
+        ``{"curve": "hilbert"}``; ``range``, ``zorder`` and ``hilbert`` need no queries with
+        ``{"columns": "a,b"}``. With ``replicas``, ``hyper`` divides the columns among as many trees.
+        What would scan more than now is refused without ``force``.
         """
         own = layout_options or {}
         options = LayoutOptions(
@@ -286,12 +275,26 @@ class Table:
     ) -> ReplicateReport:
         """Copy the table's rows into another layout, beside the table, for queries that it serves better.
 
-        Each query then reads, for each part of the table, the copy that costs least. ``queries`` are those of
-        the query log by default. What changes in the table is read from there until :meth:`refresh`, and
-        with it about ``partition_rows`` rows around it. One more layout is ``gsop``, of column groups.
+        Each query then reads, for each part of the table, the copy that costs least. What changes in the
+        table is read from there until :meth:`refresh`, with about ``partition_rows`` rows around it.
         """
         options = LayoutOptions(block_rows, partition_by, num_features, own=layout_options or {})
         return self.perform(Replicate(queries, layout, options, partition_rows), progress, cancel)
+
+    def denormalise(
+        self,
+        queries: Workload,
+        layout: str = "qdtree",
+        block_rows: int | None = None,
+        progress: Progress | None = None,
+        cancel: Cancel | None = None,
+    ) -> DenormaliseReport:
+        """Copy the table's rows with those that the queries join to them, laid out for these queries.
+
+        Inner joins on the same unique keys are then answered from the copy, until a table changes.
+        """
+        action = Denormalise(queries, layout, LayoutOptions(block_rows))
+        return self.perform(action, progress, cancel)
 
     def replicas(self, progress: Progress | None = None, cancel: Cancel | None = None) -> ReplicasReport:
         """Show which replicas there are, and how much of the table each can answer for now."""
@@ -337,10 +340,9 @@ class Table:
     ) -> AdaptReport:
         """Change the tree that the table is laid out by, rewriting only the blocks where queries gain by it.
 
-        The queries are those of the last ``window_days`` of the log by default. What they save, if they come
-        once more, must exceed what rewriting costs. Ranges of a column that no query is about may lose the
-        share ``most_given_up`` of what they skip, and less than the share ``most_rewritten`` of the rows is
-        rewritten. With ``dry_run`` nothing is written.
+        The queries are those of the last ``window_days`` of the log by default. What they save must exceed
+        what rewriting costs. Ranges that no query is about may lose the share ``most_given_up`` of what they
+        skip; less than the share ``most_rewritten`` of the rows is rewritten, with ``dry_run`` nothing.
         """
         action = Adapt(queries, window_days, most_given_up, most_rewritten, dry_run, model)
         report = self.perform(action, progress, cancel)
@@ -359,9 +361,8 @@ class Table:
     ) -> Decision:
         """Run one round of the self-organising loop: decide by the table's query log and, if it pays, act.
 
-        Without ``act`` nothing is done or written down. A table without statistics is indexed first, for only
-        the scans of indexed tables are logged. ``model`` is what ``skipstone calibrate`` measured by default.
-        With ``lazy`` a negative decision is kept until table, log, policy or costs have changed enough.
+        Without ``act`` nothing is done or written down. A table without statistics is indexed first. With
+        ``lazy`` a negative decision is kept until table, log, policy or costs have changed enough.
         """
         return self.perform(Auto(act, policy, lazy, model), progress, cancel)
 
@@ -376,7 +377,7 @@ class Table:
         """Append rows to a Delta table, then lay new data out if enough has gathered and it pays.
 
         If the newest layout still suits the recent queries, the rows are written by it at once. They are in
-        the table whatever becomes of the layout: if that fails, or is cancelled, the decision says why.
+        the table whatever becomes of the layout.
         """
         return self.perform(Append(rows, policy, model), progress, cancel)
 
@@ -388,8 +389,7 @@ class Table:
     ) -> Watch:
         """Watch the table's commits, whoever makes them, and run a round of ``auto`` after each.
 
-        The table's version is looked up every ``seconds``; ``report`` is called with each decision. Nothing
-        happens before :meth:`Watch.start`.
+        The version is looked up every ``seconds``, once :meth:`Watch.start` is called.
         """
         return watch_table(self._source, seconds, policy, report)
 

@@ -10,6 +10,7 @@ from skipstone.actions.append import Append
 from skipstone.actions.auto import Auto
 from skipstone.actions.auto_status import ShowAutoStatus
 from skipstone.actions.calibrate import Calibrate
+from skipstone.actions.denormalise import Denormalise
 from skipstone.actions.drop import Drop
 from skipstone.actions.engine_action import EngineAction
 from skipstone.actions.explain import Explain
@@ -43,6 +44,7 @@ ACTIONS: tuple[type[Action[object]], ...] = (
     OptimizeNew,
     Adapt,
     Replicate,
+    Denormalise,
     ShowReplicas,
     Refresh,
     Drop,

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 from skipstone.actions.context import Context
 from skipstone.actions.refresh import known_replica
+from skipstone.catalog.joined_replicas import JoinedReplica
+from skipstone.catalog.joined_store import delete_joined, sweep_joined
 from skipstone.catalog.replica_store import delete_replica, sweep_partitions
 from skipstone.view import View, Viewed, count, megabytes
 
@@ -56,11 +58,16 @@ class Drop:
     def validate(self, context: Context) -> None:
         """Refuse a replica that there is not; one whose records cannot be read can still be deleted."""
         replicas = context.table.stored_replicas()
+        if any(name.startswith(f"{self.replica}-") for name in context.table.stored_joined().names):
+            return
         if not any(name.startswith(f"{self.replica}.") for name in replicas.names):
             known_replica(replicas, self.replica, context.snapshot.root)
 
     def run(self, context: Context) -> DropReport:
         """Let its partitions count no longer, and delete what may be deleted."""
+        joined = context.table.stored_joined()
+        if any(name.startswith(f"{self.replica}-") for name in joined.names):
+            return self._drop_joined(context, joined.find(self.replica))
         mine = [part for part in context.table.stored_replicas().parts if part.replica == self.replica]
         context.report("dropping the replica", 0, len(mine))
         delete_replica(context.store, self.replica, self.now)
@@ -73,5 +80,18 @@ class Drop:
             partitions=len(mine),
             files=sum(len(part.files) for part in mine),
             bytes=sum(part.files.bytes for part in mine),
+            deleted=self.now,
+        )
+
+    def _drop_joined(self, context: Context, known: JoinedReplica | None) -> DropReport:
+        delete_joined(context.store, self.replica, self.now)
+        sweep_joined(context.store)
+        context.table.refresh()
+        return DropReport(
+            root=context.snapshot.root,
+            replica=self.replica,
+            partitions=0,
+            files=0 if known is None else known.files,
+            bytes=0 if known is None else known.bytes,
             deleted=self.now,
         )

@@ -8,12 +8,13 @@ was planned before may still read them. A replica of a table that has no rows ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from skipstone.actions.context import Context
+from skipstone.actions.joined_status import refresh_joined
 from skipstone.actions.make_partitions import (
     MOST_ROWS,
     PARTITION_ROWS,
@@ -46,15 +47,20 @@ class RefreshReport(Viewed):
     rows: int
     bytes: int
     seconds: float
+    joined: tuple[str, ...] = ()
 
     def view(self) -> View:
         """One sentence."""
+        anew = f"Joined {self.root} anew in {count(len(self.joined), 'replica')}, {self.seconds:.1f} s."
         if not self.partitions_made and not self.partitions_retired:
+            if self.joined:
+                return View(anew)
             return View(f"The replicas of {self.root} hold its rows as they are: nothing to do.")
         return View(
             f"Copied {count(self.rows, 'row')} of {self.root} in {self.seconds:.1f} s: "
             f"{count(self.partitions_made, 'horizontal partition')} made ({megabytes(self.bytes)}), "
-            f"{self.partitions_retired:,} retired, in {count(len(self.replicas), 'replica')}."
+            f"{self.partitions_retired:,} retired, in {count(len(self.replicas), 'replica')}.",
+            notes=(anew,) if self.joined else (),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -73,17 +79,28 @@ class Refresh:
     def validate(self, context: Context) -> None:
         """Refuse a replica that there is not."""
         check_replicable(context)
-        replicas = context.table.stored_replicas()
+        replicas, joined = context.table.stored_replicas(), context.table.stored_joined()
         if self.replica is not None:
-            known_replica(replicas, self.replica, context.snapshot.root)
-        elif not replicas.ids():
+            if joined.find(self.replica) is None:
+                known_replica(replicas, self.replica, context.snapshot.root)
+        elif not replicas.ids() and not joined.replicas:
             raise SkipstoneError(f"{context.snapshot.root} has no replicas; make one (skipstone replicate).")
 
     def run(self, context: Context) -> RefreshReport:
         """Copy what is not covered, then let go of what is not valid."""
         context.table.refresh()
-        wanted = (self.replica,) if self.replica is not None else context.table.replicas.ids()
-        return refresh_replicas(context, wanted)
+        joined = context.table.stored_joined().replicas
+        some = tuple(each for each in joined if self.replica in (None, each.id))
+        wanted = context.table.replicas.ids() if self.replica is None else () if some else (self.replica,)
+        started, report = context.clock(), refresh_replicas(context, wanted)
+        made = refresh_joined(context, some)
+        return replace(
+            report,
+            rows=report.rows + sum(each.rows for each in made),
+            bytes=report.bytes + sum(each.bytes for each in made),
+            seconds=(context.clock() - started).total_seconds(),
+            joined=tuple(each.id for each in made),
+        )
 
 
 def refresh_replicas(context: Context, wanted: Sequence[str]) -> RefreshReport:

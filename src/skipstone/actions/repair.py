@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from skipstone.actions.context import Context
+from skipstone.actions.joined_status import JoinedDamage, check_joined
 from skipstone.actions.make_partitions import fewer_blocks, rows_plan
 from skipstone.actions.refresh import layout_of_replica, refresh_replicas
 from skipstone.actions.replicas import valid_partitions
@@ -43,7 +44,7 @@ __all__ = ["Damage", "Repair", "RepairReport"]
 
 LOG = logging.getLogger("skipstone")
 BASE = "base"
-_SHARES = {"checking": 3, "rebuilding": 4, "refreshing": 3}
+_SHARES = {"checking": 3, "rebuilding": 4, "refreshing": 3, "joining": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class RepairReport(Viewed):
     rows: int
     damages: tuple[Damage, ...]
     version: int
+    joined: int = 0
 
     @property
     def whole(self) -> bool:
@@ -79,6 +81,7 @@ class RepairReport(Viewed):
     def view(self) -> View:
         """A line for each damage."""
         checked = f"{count(self.partitions, 'horizontal partition')} with {count(self.rows, 'row')}"
+        checked += f" and {count(self.joined, 'joined replica')}" if self.joined else ""
         if not self.damages:
             return View(f"Checked {self.root} and {checked} of its replicas: all is as it was.")
         repaired = sum(damage.repaired for damage in self.damages)
@@ -97,6 +100,11 @@ def _line(damage: Damage) -> tuple[str, Cell]:
     done = "rebuilt" if damage.repaired else "not rebuilt"
     what = f"{count(damage.files, 'file')}, {count(damage.rows, 'row')}"
     return damage.copy, f"{what}: {damage.problem}; {done}"
+
+
+def _of_joined(found: JoinedDamage) -> Damage:
+    replica = found.replica
+    return Damage(replica.id, "", replica.files, replica.rows, found.problem, found.repaired)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,7 @@ class Repair:
         """Refuse a table without replicas: nothing is known about its rows by which to check them."""
         check_replicable(context)
         replicas = context.table.stored_replicas()
-        if not len(replicas) and not replicas.lost:
+        if not len(replicas) and not replicas.lost and not context.table.stored_joined().replicas:
             raise SkipstoneError(
                 f"{context.snapshot.root} has no replicas, so there is nothing to compare its rows with."
             )
@@ -148,11 +156,15 @@ class Repair:
                 rebuilt = _rebuilt(rebuilding, found)
                 refreshing = context.reopened().reporting_to(steps.step("refreshing"))
                 damages = _after(refreshing, damages, rebuilt)
+            joined = context.table.stored_joined()
+            joining = context.reopened().reporting_to(steps.step("joining"))
+            damages += map(_of_joined, check_joined(joining, joined, self.check))
             context.table.refresh()
         return RepairReport(
             root=context.snapshot.root,
             partitions=len(found),
             rows=sum(each.part.rows for each in found),
+            joined=len(joined.replicas),
             damages=tuple(damages),
             version=context.reopened().snapshot.version if damages else context.snapshot.version,
         )

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from skipstone.actions.context import Context
+from skipstone.actions.joined_status import JoinedStatus, joined_lines, joined_statuses
 from skipstone.catalog.layout_records import load_layout
 from skipstone.catalog.replicas import Replicas, holds_columns
 from skipstone.catalog.snapshot import Snapshot
@@ -16,7 +17,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.pruning.masks import Flags
 from skipstone.spark.querylog.log_table import NEVER_USED, ReplicaUse
 from skipstone.spark.querylog.query_log import flush, replica_uses
-from skipstone.view import Share, View, Viewed, count, megabytes, percent
+from skipstone.view import Cell, Share, View, Viewed, count, megabytes, percent
 
 __all__ = [
     "ReplicaStatus",
@@ -54,19 +55,23 @@ class ReplicaStatus:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReplicasReport(Viewed):
-    """The replicas of a table; ``problems`` are records that cannot be used."""
+    """The replicas of a table, and those joined with others; ``problems`` are records that cannot be used."""
 
     root: str
     files: int
     bytes: int
     replicas: tuple[ReplicaStatus, ...]
     problems: tuple[str, ...] = ()
+    joined: tuple[JoinedStatus, ...] = ()
 
     def view(self) -> View:
         """A line for each replica."""
-        have = count(len(self.replicas), "replica") if self.replicas else "no replicas"
+        number = len(self.replicas) + len(self.joined)
+        have = count(number, "replica") if number else "no replicas"
         headline = f"{self.root}: {count(self.files, 'file')}, {megabytes(self.bytes)}; {have}"
-        return View(headline, tuple(replica_lines(self.replicas, self.bytes)), notes=self.problems)
+        own: list[tuple[str, Cell]] = [*replica_lines(self.replicas, self.bytes)]
+        lines = (*own, *joined_lines(self.joined))
+        return View(headline, lines, notes=self.problems)
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -109,12 +114,14 @@ class ShowReplicas:
         context.report("reading replicas", 0, 1)
         replicas = context.table.stored_replicas()
         uses = used_replicas(context) if replicas.ids() else {}
+        joined = context.table.stored_joined()
         report = ReplicasReport(
             root=context.snapshot.root,
             files=len(context.snapshot),
             bytes=context.snapshot.files.bytes,
             replicas=replica_statuses(context, replicas, uses),
-            problems=replicas.problems,
+            problems=(*replicas.problems, *joined.problems),
+            joined=joined_statuses(context, joined),
         )
         context.report("reading replicas", 1, 1)
         return report

@@ -24,6 +24,7 @@ from skipstone.cli import (
     auto,
     calibrate,
     demo,
+    denormalise,
     explain,
     generate,
     index,
@@ -142,6 +143,7 @@ app.command("advise")(advise.run)
 app.command("optimize")(optimize.run)
 app.command("adapt")(adapt.run)
 app.command("replicate")(replicate.run)
+app.command("denormalise")(denormalise.run)
 app.command("replicas")(replicas.show)
 app.command("refresh")(replicas.refresh)
 app.command("drop")(replicas.drop)

@@ -10,6 +10,7 @@ from skipstone.view import count
 __all__ = ["JoinJson", "JoinReport", "JoinRun", "RunJson"]
 
 _USED = ("BROADCAST", "COLLECTED")
+_WHEN = {"GROUPED": "without a shuffle", "JOINED": "from a joined replica"}
 
 
 class RunJson(TypedDict):
@@ -88,6 +89,6 @@ class JoinReport:
         """The report as text."""
         share = "" if self.share is None else f", the keys of a file are in {self.share:.0%} of the files"
         last = "" if self.last is None else f"; {self.last.line()}"
-        when = "at run time" if self.used else "without a shuffle" if self.code == "GROUPED" else "not used"
+        when = "at run time" if self.used else _WHEN.get(self.code, "not used")
         head = f"{self.join} join by {self.key} with {self.other}"
         return f"{head}: {when}: {self.sentence}{share} [{self.code}]{last}"

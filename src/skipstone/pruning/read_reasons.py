@@ -64,7 +64,10 @@ def _remedy(why: WhyRead, read: ReadFiles) -> str:
     if why.feature is not None:
         return f"skipstone index {table} --feature {_argument(_sql(why.feature))}"
     if why.narrow and np.count_nonzero(why.blocks) > _MUCH * read.of:
-        return f"skipstone optimize {table} --queries FILE, with this query among those of FILE"
+        # The copy itself answers nothing any more once somebody else has written to it.
+        table, _, copy = table.partition("/_skipstone/joined/")
+        verb = "denormalise" if copy else "optimize"
+        return f"skipstone {verb} {table} --queries FILE, with this query among those of FILE"
     return ""
 
 

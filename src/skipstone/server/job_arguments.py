@@ -15,6 +15,7 @@ __all__ = [
     "AnalyzeArguments",
     "AutoArguments",
     "CalibrateArguments",
+    "DenormaliseArguments",
     "DropArguments",
     "GenerateArguments",
     "IndexArguments",
@@ -112,6 +113,13 @@ class ReplicateArguments(OwnArguments):
 
     layout: Name = "auto"
     partition_rows: Annotated[int, _range("partition_rows")] | None = None
+
+
+class DenormaliseArguments(NoArguments):
+    """As ``skipstone denormalise``."""
+
+    layout: Name = "qdtree"
+    block_rows: BlockRows | None = None
 
 
 class RefreshArguments(NoArguments):

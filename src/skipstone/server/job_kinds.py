@@ -15,6 +15,7 @@ from skipstone.actions.adapt import Adapt
 from skipstone.actions.advise import Advise
 from skipstone.actions.analyze import Analyze
 from skipstone.actions.auto import Auto
+from skipstone.actions.denormalise import Denormalise
 from skipstone.actions.drop import Drop
 from skipstone.actions.generate import Generate
 from skipstone.actions.import_log import ImportLog
@@ -119,6 +120,13 @@ KINDS: dict[str, JobKind] = {
         lambda it, queries: Replicate(queries, it.layout, _options(it, it.own()), it.partition_rows),
         writes=True,
         workload="optional",
+    ),
+    "denormalise": JobKind(
+        "Copy the rows with those that queries join to them",
+        given.DenormaliseArguments,
+        lambda it, queries: Denormalise(_required(queries), it.layout, LayoutOptions(it.block_rows)),
+        writes=True,
+        workload="required",
     ),
     "refresh": JobKind(
         "Bring replicas up to date", given.RefreshArguments, lambda it, _: Refresh(it.replica), writes=True

@@ -10,6 +10,7 @@ import numpy as np
 from skipstone.catalog import Catalog, stamp
 from skipstone.catalog.choose_copies import Choice, Skips, choose_copies
 from skipstone.catalog.decide import decide
+from skipstone.catalog.joined_store import JoinedReplicas, joined_stamp
 from skipstone.catalog.key_share import key_share
 from skipstone.catalog.replica_store import replica_stamp
 from skipstone.catalog.replicas import Replicas
@@ -62,6 +63,7 @@ class LoadedTable:
     problem: str = ""
     outdated: bool = False
     looked_at: float = field(default_factory=time.monotonic)
+    joined_replicas: JoinedReplicas = field(default_factory=JoinedReplicas)
     base_entry: Counts = field(init=False)
     _shares: dict[tuple[Expr, tuple[tuple[str, str], ...]], float | None] = field(default_factory=dict)
 
@@ -72,7 +74,7 @@ class LoadedTable:
     @property
     def names(self) -> tuple[str, ...]:
         """The stored files that it was read from."""
-        return (*self.catalog.names, *self.replicas.names)
+        return (*self.catalog.names, *self.replicas.names, *self.joined_replicas.names)
 
     @property
     def joined(self) -> tuple[str, ...]:
@@ -102,4 +104,4 @@ class LoadedTable:
 
 def stored_names(store: HadoopStore) -> tuple[str, ...]:
     """What is stored now, as :attr:`LoadedTable.names` has it."""
-    return (*stamp(store), *replica_stamp(store))
+    return (*stamp(store), *replica_stamp(store), *joined_stamp(store))

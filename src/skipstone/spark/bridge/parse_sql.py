@@ -44,7 +44,7 @@ from skipstone.workload.queries import (
 )
 from skipstone.workload.table_names import quoted, replace_name, same_ending
 
-__all__ = ["QueryParser", "TableSource", "parse_queries"]
+__all__ = ["QueryParser", "TableSource", "TreeOfJoinsJson", "TreesJson", "parse_queries"]
 
 _MARK = "skipstone.table"
 
@@ -105,13 +105,31 @@ class _FoundScan(TypedDict):
     partners: list[PartnerJson]
 
 
+class TreeOfJoinsJson(TypedDict):
+    """Inner joins as ``JoinTrees.java`` writes them; tables are numbers."""
+
+    tables: list[int]
+    columns: list[list[str]]
+    equal: list[tuple[int, str, int, str]]
+    filters: list[TreeJson]
+
+
+class TreesJson(TypedDict):
+    """The inner joins of a statement, and the roots of their tables."""
+
+    tables: list[str]
+    trees: list[TreeOfJoinsJson]
+
+
 class _Answer(TypedDict, total=False):
-    """What ``QueryScans.java`` answers: one of these."""
+    """What ``QueryScans.java`` answers: one of these; ``tables`` and ``trees`` together."""
 
     error: str
     other: str
     qualified: list[list[str]]
     scans: list[_FoundScan]
+    tables: list[str]
+    trees: list[TreeOfJoinsJson]
 
 
 class QueryParser:
@@ -159,7 +177,7 @@ class QueryParser:
         return kind(query.sql, found.reason, query.position, query.line, query.file)
 
     def _understood(self, sql: str) -> _Understood:
-        answer = self._answer(sql)
+        answer = self._answer(sql, self._scans.scans)
         if "error" in answer:
             return _Understood((), _sentence(answer["error"]), broken=True)
         if "other" in answer:
@@ -168,10 +186,19 @@ class QueryParser:
         one = next(iter(self._sources)) if len(self._sources) == 1 else ""
         return _Understood(scans, f"it does not read {one}" if one else "it reads none of the given tables")
 
-    def _answer(self, sql: str) -> _Answer:
-        answer: _Answer = json.loads(self._scans.scans(sql, True))
+    def joins(self, sql: str) -> TreesJson | str:
+        """The inner joins of a statement; or the sentence that says why nothing is known of them."""
+        answer = self._answer(sql, self._scans.joins)
+        if "error" in answer:
+            return _sentence(answer["error"])
+        if "other" in answer:
+            return not_a_query(answer["other"])
+        return {"tables": answer["tables"], "trees": answer["trees"]}
+
+    def _answer(self, sql: str, ask: JavaObject) -> _Answer:
+        answer: _Answer = json.loads(ask(sql, True))
         if "qualified" in answer:
-            answer = json.loads(self._scans.scans(self._renamed(sql, answer["qualified"]), False))
+            answer = json.loads(ask(self._renamed(sql, answer["qualified"]), False))
         return answer
 
     def _with_known_names(self, sql: str) -> str:

@@ -18,6 +18,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 
 from skipstone.catalog import Catalog, Files, load, merge
+from skipstone.catalog.joined_store import JoinedReplicas, load_joined
 from skipstone.catalog.replica_store import load_replicas
 from skipstone.catalog.replicas import NO_REPLICAS, Replicas
 from skipstone.errors import SkipstoneError
@@ -26,6 +27,7 @@ from skipstone.spark.bridge.grouped_scan import AskedColumns, decide_groups
 from skipstone.spark.bridge.hadoop import HadoopStore
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.join_question import group_join
+from skipstone.spark.bridge.joined_question import answer_joins
 from skipstone.spark.bridge.jvm import JavaObject
 from skipstone.spark.bridge.loaded_table import Decided, LoadedTable, stored_names
 from skipstone.spark.bridge.question import Question
@@ -79,6 +81,7 @@ class Runtime:
         functions = (self._answer, self._probe, self._group, self._discover)
         self.shim.connect(*map(_Function, functions))
         self.shim.connectGroups(_Function(self._answer_groups))
+        self.shim.connectJoined(_Function(self._answer_joins))
 
     def bind(self, name: str, frame: DataFrame) -> None:
         """Let queries call a table by a name; ``names`` knows those of several parts, which no view has."""
@@ -113,6 +116,11 @@ class Runtime:
         loaded = self._tables.get(root)
         return NO_REPLICAS if loaded is None else loaded.replicas
 
+    def joined_replicas(self, root: str) -> JoinedReplicas:
+        """The joined replicas around a table, as last read."""
+        loaded = self._tables.get(root)
+        return JoinedReplicas() if loaded is None else loaded.joined_replicas
+
     def decision(self, question: Question) -> Decided:
         """Decide a question again, with its reasons."""
         return self._tables[question.root].decide(question)
@@ -121,10 +129,11 @@ class Runtime:
         store = self.store(root)
         with self._guard:
             before = self._tables.get(root)
-            replicas = NO_REPLICAS
+            replicas, joins = NO_REPLICAS, JoinedReplicas()
             try:
                 catalog, problem = load(store, root, patience), ""
                 replicas = self._load_replicas(store, root, before)
+                joins = self._load_joined(store, root, before)
             # Whatever fails in skipping: the query reads everything.
             except Exception as error:  # noqa: BLE001
                 if keep and before is not None and not before.problem and not before.outdated:
@@ -135,10 +144,12 @@ class Runtime:
                 if before is None or before.problem != problem:
                     LOG.warning("Queries on %s read everything: %s", root, problem)
             loaded = LoadedTable(next(self._versions), catalog, replicas, store, problem)
+            loaded.joined_replicas = joins
             self._tables[root] = loaded
             self.shim.register(root, loaded.version, *_packed(catalog.files), self.entries(replicas))
             joined = loaded.joined
             self.shim.joined(root, _texts(joined), len(joined))
+            self.shim.hasJoined(root, bool(joins.replicas))
             return problem
 
     def _load_replicas(self, store: HadoopStore, root: str, before: LoadedTable | None) -> Replicas:
@@ -147,6 +158,13 @@ class Runtime:
         for problem in found.problems:
             if known is None or problem not in known.problems:
                 LOG.warning("A replica is not used: %s", problem)
+        return found
+
+    def _load_joined(self, store: HadoopStore, root: str, before: LoadedTable | None) -> JoinedReplicas:
+        found = load_joined(store, root)
+        for problem in found.problems:
+            if before is None or problem not in before.joined_replicas.problems:
+                LOG.warning("A joined replica is not used: %s", problem)
         return found
 
     def entries(self, replicas: Replicas) -> JavaObject:
@@ -197,6 +215,19 @@ class Runtime:
         except Exception as error:
             LOG.warning("A query reads no column groups: %s", error, exc_info=True)
             return f"{type(error).__name__}: {error}"
+
+    def _answer_joins(self, text: str) -> str:
+        """Which joined replica answers the joins of some tables, as JSON; or why none does."""
+        try:
+            return answer_joins(text, self._joined_around)
+        except Exception as error:
+            LOG.warning("A query reads no joined replica: %s", error, exc_info=True)
+            return json.dumps({"code": "FAILED", "sentence": f"{type(error).__name__}: {error}"})
+
+    def _joined_around(self, root: str) -> JoinedReplicas:
+        loaded = self._tables[root]
+        self._look_again(root, loaded)
+        return self._tables[root].joined_replicas
 
     def _probe(self, text: str) -> str:
         """How large a share of a table's files has keys like those of one file; or why that is not known."""

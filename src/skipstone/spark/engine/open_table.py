@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from skipstone.catalog import Catalog
 from skipstone.catalog.files import Files
+from skipstone.catalog.joined_store import JoinedReplicas, load_joined
 from skipstone.catalog.replica_store import FolderStore, load_replicas
 from skipstone.catalog.replicas import HorizontalPartition, Replicas, replicas_of
 from skipstone.catalog.snapshot import Snapshot
@@ -65,6 +66,15 @@ class OpenTable:
     def stored_replicas(self) -> Replicas:
         """The table's replicas, as they are stored now."""
         return load_replicas(self.store, self.root, self.replicas)
+
+    def stored_joined(self) -> JoinedReplicas:
+        """The joined replicas around the table, as they are stored now."""
+        return load_joined(self.store, self.root)
+
+    @property
+    def state(self) -> str:
+        """What identifies the table's rows and columns: a digest of its files and its schema."""
+        return str(self.jvm_files.state())
 
     def partition(self, part: HorizontalPartition) -> OpenTable:
         """The files of a horizontal partition of a replica, to be read as those of the table."""

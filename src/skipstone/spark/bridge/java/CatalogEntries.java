@@ -20,6 +20,9 @@ public final class CatalogEntries {
     /** Further copies of the table's rows; null if there are none. */
     ReplicaEntries replicas;
 
+    /** Whether there are joined replicas with this table in the middle. */
+    volatile boolean joined;
+
     /** The roots of the tables that features are about through joins. */
     volatile Set partners = Collections.emptySet();
 

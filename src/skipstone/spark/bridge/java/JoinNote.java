@@ -2,7 +2,9 @@ package skipstone;
 
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
+import java.util.List;
 import java.util.Locale;
 
 /** What was decided about a scan and one key of a join, for explain. */
@@ -33,6 +35,33 @@ final class JoinNote {
         this.type = side.join.joinType().sql().toLowerCase(Locale.ROOT);
         this.other = JoinSide.text(rows);
         this.scan = JoinSide.text(target.scan);
+    }
+
+    /** About a scan whose inner joins a joined replica may answer. */
+    JoinNote(InnerJoins joins, LogicalRelation scan) {
+        List pairs = joins.equalities();
+        StringBuilder keys = new StringBuilder();
+        for (int i = 0; i < pairs.size(); i++) {
+            Expression[] pair = (Expression[]) pairs.get(i);
+            keys.append(i == 0 ? "" : ", ").append(JoinSide.text(pair[0]));
+            keys.append(" = ").append(JoinSide.text(pair[1]));
+        }
+        StringBuilder others = new StringBuilder();
+        for (int i = 0; i < joins.leaves.size(); i++) {
+            if (joins.leaf(i) != scan) {
+                others.append(others.length() == 0 ? "" : ", ")
+                        .append(JoinSide.text(joins.leaf(i)));
+            }
+        }
+        this.key = keys.length() == 0 ? "other keys" : keys.toString();
+        this.type = "inner";
+        this.other = others.length() == 0 ? "other rows" : others.toString();
+        this.scan = JoinSide.text(scan);
+    }
+
+    /** Whether nothing was decided. */
+    boolean isOpen() {
+        return code.length() == 0;
     }
 
     void decide(String code, String sentence) {

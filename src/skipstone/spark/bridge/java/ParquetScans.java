@@ -2,10 +2,12 @@ package skipstone;
 
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.CatalogFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
 
@@ -96,6 +98,10 @@ final class ParquetScans implements ScanAdapter {
 
     /** Files that somebody may overwrite at any moment. */
     public String state(HadoopFsRelation relation) {
+        return null;
+    }
+
+    public LogicalRelation open(SparkSession session, String root, String state) {
         return null;
     }
 

@@ -86,7 +86,7 @@ final class PartnersOfScans implements PartnerSource {
         return !wanted.isEmpty();
     }
 
-    private static HadoopFsRelation relationOf(Object leaf) {
+    static HadoopFsRelation relationOf(Object leaf) {
         return leaf instanceof LogicalRelation
                         && ((LogicalRelation) leaf).relation() instanceof HadoopFsRelation
                 ? (HadoopFsRelation) ((LogicalRelation) leaf).relation()
@@ -94,6 +94,11 @@ final class PartnersOfScans implements PartnerSource {
     }
 
     private ScanAdapter adapterOf(Object leaf) {
+        return adapterOf(leaf, adapters);
+    }
+
+    /** What knows the table that a leaf reads; null if nothing does. */
+    static ScanAdapter adapterOf(Object leaf, List adapters) {
         HadoopFsRelation relation = relationOf(leaf);
         if (relation == null || !(relation.fileFormat() instanceof ParquetFileFormat)) {
             return null;

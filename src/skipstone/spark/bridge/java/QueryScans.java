@@ -56,6 +56,8 @@ public final class QueryScans {
 
     public QueryScans(SparkSession user) {
         this.session = user.cloneSession();
+        // What queries ask of tables, not of copies of them.
+        this.session.conf().set(Skipstone.SWITCH, "false");
         this.session
                 .experimental()
                 .extraOptimizations_$eq((Seq) scala.collection.immutable.Nil$.MODULE$);
@@ -102,6 +104,15 @@ public final class QueryScans {
      * are analysed.
      */
     public String scans(String sql, boolean namesFirst) throws Exception {
+        return understood(sql, namesFirst, false);
+    }
+
+    /** The same with {"tables": [...], "trees": [...]} as {@link JoinTrees} has them. */
+    public String joins(String sql, boolean namesFirst) throws Exception {
+        return understood(sql, namesFirst, true);
+    }
+
+    private String understood(String sql, boolean namesFirst, boolean joins) throws Exception {
         Option active = SparkSession.getActiveSession();
         SparkSession.setActiveSession(session);
         Map out = new LinkedHashMap();
@@ -115,7 +126,10 @@ public final class QueryScans {
             } else if (namesFirst && !qualified.isEmpty()) {
                 out.put("qualified", qualified);
             } else {
-                scans(session.sessionState().executePlan(plan, CommandExecutionMode.SKIP()), out);
+                look(
+                        session.sessionState().executePlan(plan, CommandExecutionMode.SKIP()),
+                        joins,
+                        out);
             }
         } catch (VirtualMachineError fatal) {
             throw fatal;
@@ -133,10 +147,14 @@ public final class QueryScans {
         return CatalystJson.text(out);
     }
 
-    private static void scans(QueryExecution execution, Map out) throws Exception {
+    private static void look(QueryExecution execution, boolean joins, Map out) throws Exception {
         String other = QueryText.command(execution.analyzed());
         if (other != null) {
             out.put("other", other);
+            return;
+        }
+        if (joins) {
+            out.putAll(JoinTrees.of(execution.optimizedPlan()));
             return;
         }
         List scans = new ArrayList();

@@ -1,8 +1,10 @@
 package skipstone;
 
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 
 /** How one kind of relation is looked at and replaced. */
 public interface ScanAdapter {
@@ -52,6 +54,12 @@ public interface ScanAdapter {
      * if that is not known.
      */
     String state(HadoopFsRelation relation);
+
+    /**
+     * A scan of all rows of the table at a root, with ids of its own; null unless the table is in
+     * this state and its files are there.
+     */
+    LogicalRelation open(SparkSession session, String root, String state) throws Exception;
 
     /** Whether this thread is in a transaction, which keeps account of what it reads. */
     boolean isWriting();

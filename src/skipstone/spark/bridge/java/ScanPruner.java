@@ -97,6 +97,19 @@ final class ScanPruner {
         return scan;
     }
 
+    /** The same as a trial, of which no report speaks. */
+    LogicalRelation pruneUnreported(LogicalRelation scan, Expression condition, String partners) {
+        Object reported = report.get();
+        report.remove();
+        try {
+            return prune(scan, condition, true, partners);
+        } finally {
+            if (reported != null) {
+                report.set(reported);
+            }
+        }
+    }
+
     private LogicalRelation ask(
             ScanAdapter adapter, LogicalRelation scan, Expression condition, DecidedScan record)
             throws Exception {

@@ -27,11 +27,13 @@ public final class SkipRule extends Rule {
     private final Skipstone shim;
     private final ScanPruner pruner;
     private final JoinPruner joins;
+    private final JoinedReplicas joined;
 
-    SkipRule(Skipstone shim, ScanPruner pruner, JoinPruner joins) {
+    SkipRule(Skipstone shim, ScanPruner pruner, JoinPruner joins, JoinedReplicas joined) {
         this.shim = shim;
         this.pruner = pruner;
         this.joins = joins;
+        this.joined = joined;
     }
 
     public TreeNode apply(TreeNode plan) {
@@ -41,7 +43,9 @@ public final class SkipRule extends Rule {
         LogicalPlan whole = (LogicalPlan) plan;
         Pass pass = new Pass(this, !FilePaths.inPlan(whole));
         // A subquery that is optimized alone may still be changed, and is looked at again later.
-        return whole instanceof Subquery ? pass.rewrite(whole) : pass.withJoins(whole);
+        return whole instanceof Subquery
+                ? pass.rewrite(whole)
+                : pass.withJoins(joined.rewrite(whole));
     }
 
     /** One look at a whole plan. */

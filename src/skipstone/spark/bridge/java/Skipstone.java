@@ -27,12 +27,13 @@ public final class Skipstone {
     private final ScanPruner pruner = new ScanPruner(tables, adapters);
     private final LoggedScans loggedScans = new LoggedScans(tables, adapters);
     private final JoinPruner joins = new JoinPruner(tables, adapters);
+    private final JoinedReplicas joinedReplicas = new JoinedReplicas(tables, adapters, pruner);
     private final GroupedJoins grouped = new GroupedJoins(this, joins, pruner);
     private final GroupAsker groups = new GroupAsker(pruner);
     private final SessionRules rules =
             new SessionRules(
                     this,
-                    new SkipRule(this, pruner, joins),
+                    new SkipRule(this, pruner, joins, joinedReplicas),
                     new SparkStrategy[] {
                         new DynamicStrategy(joins), new GroupStrategy(this, groups), grouped
                     });
@@ -65,6 +66,14 @@ public final class Skipstone {
      */
     public void connectGroups(Function chooser) {
         groups.connect(chooser);
+    }
+
+    /**
+     * @param chooser takes a question about the joins of some tables, answers with the joined
+     *     replica to read in their place, or with a code and a sentence that say why none
+     */
+    public void connectJoined(Function chooser) {
+        joinedReplicas.connect(chooser);
     }
 
     /** Adapters that come later are asked first. */
@@ -103,6 +112,11 @@ public final class Skipstone {
     /** Which tables the features of a registered one are about through joins, by their roots. */
     public void joined(String root, byte[] partners, int count) {
         tables.joined(root, CatalogEntries.texts(partners, count));
+    }
+
+    /** Says whether a registered table has joined replicas. */
+    public void hasJoined(String root, boolean has) {
+        tables.hasJoined(root, has);
     }
 
     /** The registered table at or above a root path, or null. */

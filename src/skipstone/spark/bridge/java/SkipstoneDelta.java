@@ -16,6 +16,7 @@ import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.PartitionDirectory;
 import org.apache.spark.sql.types.StructType;
 
@@ -45,6 +46,7 @@ public final class SkipstoneDelta implements ScanAdapter {
     static final String REPLICAS = "/_skipstone/replicas/";
 
     private final SkipstoneDeltaCopies copies = new SkipstoneDeltaCopies();
+    private final SkipstoneDeltaJoined joined = new SkipstoneDeltaJoined();
 
     public String root(HadoopFsRelation relation) {
         FileIndex location = relation.location();
@@ -154,6 +156,10 @@ public final class SkipstoneDelta implements ScanAdapter {
                 ? DeltaState.of(
                         ((PreparedDeltaFileIndex) location).preparedScan().scannedSnapshot())
                 : null;
+    }
+
+    public LogicalRelation open(SparkSession session, String root, String state) throws Exception {
+        return joined.open(session, root, state);
     }
 
     public boolean isWriting() {

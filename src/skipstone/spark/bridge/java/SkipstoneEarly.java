@@ -241,7 +241,7 @@ public final class SkipstoneEarly extends AbstractFunction1 {
         return true;
     }
 
-    private static DeltaScan scanOf(Snapshot snapshot, AddFile[] files) {
+    static DeltaScan scanOf(Snapshot snapshot, AddFile[] files) {
         ListBuffer all = new ListBuffer();
         long bytes = 0;
         for (int i = 0; i < files.length; i++) {

@@ -10,6 +10,9 @@ public final class TableRegistry {
     /** What lies in here, such as the query log, is no part of the table around it. */
     private static final String OWN_FOLDER = "/_skipstone/";
 
+    /** But joined replicas are tables. */
+    private static final String JOINED_FOLDER = OWN_FOLDER + "joined/";
+
     private static final long ABSENT_NANOS = 60L * 1000L * 1000L * 1000L;
 
     /** Root path to table. A root that was looked at and holds no catalog maps to ABSENT. */
@@ -56,12 +59,21 @@ public final class TableRegistry {
         }
     }
 
+    /** Says whether a registered table has joined replicas. */
+    void hasJoined(String root, boolean has) {
+        CatalogEntries table = (CatalogEntries) tables.get(root);
+        if (table != null) {
+            table.joined = has;
+        }
+    }
+
     /**
      * The registered table at or above a root path, or null. Unknown roots are looked at once a
      * minute.
      */
     public CatalogEntries lookup(String root) {
-        if (root.contains(OWN_FOLDER)) {
+        boolean joined = root.contains(JOINED_FOLDER);
+        if (root.contains(OWN_FOLDER) && !joined) {
             return null;
         }
         long now = System.nanoTime();
@@ -77,6 +89,9 @@ public final class TableRegistry {
         }
         if (found != null && found != absent) {
             return (CatalogEntries) found;
+        }
+        if (joined) {
+            return null;
         }
         for (int cut = root.lastIndexOf('/'); cut > 0; cut = root.lastIndexOf('/', cut - 1)) {
             Object above = tables.get(root.substring(0, cut));
