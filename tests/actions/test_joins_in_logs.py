@@ -33,7 +33,7 @@ def write(spark: SparkSession, folder: Path) -> tuple[skipstone.Table, skipstone
     return facts, dim
 
 
-def test_a_log_of_joins_that_ran_is_analysed_advised_and_laid_out_for_by_auto(
+def test_a_log_of_joins_that_ran_is_advised_and_laid_out_for_by_auto(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     table, _ = write(spark, tmp_path)
@@ -41,7 +41,6 @@ def test_a_log_of_joins_that_ran_is_analysed_advised_and_laid_out_for_by_auto(
     with logging(spark, tmp_path / "spill"):
         truth = [answer(spark, JOIN.format(number)) for number in (1, 2)]
         spark.sql(JOIN.format(1)).collect()
-    assert "EXISTS (SELECT 1 FROM dim" in str(table.analyze(num_features=2, threshold=1).report)
     advice = table.advise(layouts=("qdtree",), block_rows=500)
     assert 10 < (advice.percent_needed or 0) < 20, "the rows that survive the joins, an eighth"
     decision = table.perform(Auto(policy=POLICY, model=EAGER))
@@ -61,11 +60,11 @@ def test_each_table_is_laid_out_for_the_whole_workload_and_knows_the_others_as_t
 ) -> None:
     facts, dim = write(spark, tmp_path)
     queries = Workload(
-        (*(Query(JOIN.format(number)) for number in range(8)), Query(BACK.format(200), count=30))
+        (*(Query(JOIN.format(number)) for number in (2, 3)), Query(BACK.format(200), count=30))
     )
 
     def optimize(table: skipstone.Table) -> OptimizeReport:
-        return table.optimize(queries, "qdtree", 500 if table is facts else 200)
+        return table.optimize(queries, "qdtree", 1_000 if table is facts else 400)
 
     def refuse_facts(table: skipstone.Table) -> str:
         if table is facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,6 +173,19 @@ def test_joins_in_plans_of_every_shape(delta: Pair, aqe: str) -> None:
             assert_same(delta.spark, delta.query(text))
 
 
+def test_explain_says_groups_how_often_they_read_and_what_is_not_shuffled(delta: Pair) -> None:
+    said = delta.joined_in_groups("SELECT x.row, y.row FROM {a} x JOIN {b} y ON x.i = y.i")
+    groups, left, right, row_bytes = (
+        float(each.replace(",", "")) for each in re.findall(r"\d[\d.,]*\d|\d", said)
+    )
+    assert groups >= 2
+    assert 1 <= left <= 2
+    assert right >= 1
+    assert row_bytes > 1_000, "two tables of 600 rows"
+    (scan, *_) = delta.tables[0].explain(delta.query("SELECT x.row FROM {a} x JOIN {b} y ON x.i = y.i")).scans
+    assert "bytes of rows are not shuffled [GROUPED]" in scan.joins[0].line()
+
+
 def test_a_plan_is_cached_and_run_again(delta: Pair) -> None:
     frame = delta.spark.sql(delta.query("SELECT x.row, y.i FROM {a} x JOIN {b} y ON x.k = y.k"))
     first = sorted(map(repr, frame.collect()))
@@ -185,6 +199,7 @@ def test_a_plan_is_cached_and_run_again(delta: Pair) -> None:
 
 
 LEFT_TO_SPARK = {
+    "EMPTY": "SELECT x.row FROM {a} x JOIN {b} y ON x.k = y.k AND x.row < 0",
     "HINT": "SELECT /*+ MERGE(x) */ x.row FROM {a} x JOIN {b} y ON x.k = y.k",
     "KEY_TYPE": "SELECT x.row FROM {a} x JOIN {b} y ON x.k + 1 = y.k",
     "SCAN": "SELECT x._metadata.file_name FROM delta.`{folder}/a_delta` x JOIN {b} y ON x.k = y.k",
