@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.layout.rows_of_numbers import column, view_of
 
@@ -34,6 +34,8 @@ PAIRS = st.one_of(
 
 
 @given(PAIRS)
+@example((-(2.0**208), -(2.0**-868)))
+@example((-2.0568806966515076e62, -7.839020888112185e-262))
 def test_property_the_coarsest_lies_above_the_lower_and_not_above_the_higher(
     pair: tuple[Value, Value],
 ) -> None:

@@ -15,7 +15,7 @@ from skipstone.server.job_kinds import KINDS
 COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
 # What has a place of its own in a request, and what a shell needs only.
 OF_THE_SHELL = {
-    *("table", "more", "queries", "dialect", "column", "format"),
+    *("table", "more", "each", "queries", "dialect", "column", "format"),
     *("as_json", "conf", "master", "directory", "output"),
     *("parsed", "plot"),
     *("once", "watch", "interval"),

@@ -72,7 +72,9 @@ def _floating(low: float, high: float) -> float:
     exponent = max(math.frexp(low)[1], math.frexp(high)[1])
     while True:
         try:
-            found = math.ldexp(math.floor(math.ldexp(high, -exponent)), exponent)
+            steps = math.ldexp(high, -exponent)
+            # Below zero, what is too little for a float is still one whole step below.
+            found = math.ldexp(-1.0 if high < 0.0 == steps else math.floor(steps), exponent)
         except OverflowError:  # a grid so coarse has no number below the least ones
             found = -math.inf
         if found > low:

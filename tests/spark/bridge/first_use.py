@@ -93,6 +93,7 @@ def after_the_end(folder: str) -> dict[str, Any]:
         "optimize to a copy": lambda: table.optimize(output=f"{folder}/copy"),
         "optimize_new": table.optimize_new,
         "replicate": table.replicate,
+        "denormalise": lambda: table.denormalise(none),
         "replicas": table.replicas,
         "refresh": table.refresh,
         "drop": lambda: table.drop("none"),

@@ -16,6 +16,7 @@ FOR_DELTA = {
     "SkipstoneDeltaCopies",
     "SkipstoneDeltaFiles",
     "SkipstoneDeltaGroups",
+    "SkipstoneDeltaJoined",
     "SkipstoneDeltaOpener",
     "SkipstoneDeltaWhole",
     "SkipstoneEarly",

@@ -193,21 +193,16 @@ public final class SkipstoneDelta implements ScanAdapter {
                                 ? SkipstoneDeltaCopies.covered(table.replicas, answer.parts)
                                 : Collections.emptySet());
         Seq kept = skip.keep(prepared.preparedScan().files(), null, scan);
-        if (prepared instanceof Everything
-                && (scan.reported || !copied && scan.filesKept == scan.filesOffered)) {
-            boolean none = !copied && scan.filesKept == scan.filesOffered;
+        boolean none = !copied && scan.filesKept == scan.filesOffered;
+        if (prepared instanceof Everything && (scan.reported || none)) {
             if (none && table.replicas == null && SkipstoneDeltaWhole.enough(scan)) {
                 return new SkipstoneDeltaWhole(prepared);
             }
             PreparedDeltaFileIndex other = ((Everything) prepared).byDelta(scan.condition);
             scan.restart();
-            if (none) {
-                // What the catalog cannot judge in this session, Delta perhaps can.
-                prepared = other;
-                kept = skip.keep(prepared.preparedScan().files(), null, scan);
-            } else {
-                kept = skip.keep(prepared.preparedScan().files(), paths(other), scan);
-            }
+            // What the catalog cannot judge in this session, Delta perhaps can.
+            prepared = none ? other : prepared;
+            kept = skip.keep(prepared.preparedScan().files(), none ? null : paths(other), scan);
         }
         DeltaScan before = prepared.preparedScan();
         if (copied) {
