@@ -201,3 +201,47 @@ def test_a_replica_with_a_missing_or_damaged_file_is_not_read_and_repair_makes_i
     assert sales.repair().whole
     assert codes(sales, ANSWERED[3]) == ["JOINED"]
     assert sales.repair().damages == ()
+    (known,) = sales.replicas().joined
+    with pytest.raises(SkipstoneError, match=f"has no replica nobody; it has {known.id}"):
+        sales.drop("nobody")
+
+
+def test_tables_too_small_for_two_blocks_are_joined_and_left_as_they_are(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_star(spark, tmp_path)
+    sales = named(spark, tmp_path)
+    assert sales.denormalise(log()).layout == "none"
+    for query in (ANSWERED[0], ANSWERED[4]):
+        assert_same(spark, query)
+        assert codes(sales, query) == ["JOINED"]
+
+
+def test_deletion_vectors_column_mapping_and_partitions_of_the_tables(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_star(spark, tmp_path / "plain")
+    mapped = "'delta.columnMapping.mode' = 'name', 'delta.enableDeletionVectors' = 'true'"
+    for name, partitioned in (("sales", "PARTITIONED BY (s_store)"), ("customers", "")):
+        path = f"delta.`{tmp_path}/{name}`"
+        rows = f"SELECT /*+ COALESCE(1) */ * FROM delta.`{tmp_path}/plain/{name}`"
+        spark.sql(f"CREATE TABLE {path} USING delta {partitioned} TBLPROPERTIES ({mapped}) AS {rows}")
+    spark.sql(f"ALTER TABLE delta.`{tmp_path}/customers` RENAME COLUMN name TO old")
+    spark.sql(f"ALTER TABLE delta.`{tmp_path}/customers` ADD COLUMN name STRING")
+    spark.sql(f"UPDATE delta.`{tmp_path}/customers` SET name = concat('name ', c_id % 9) WHERE c_id <> 5")
+    spark.sql(f"DELETE FROM delta.`{tmp_path}/customers` WHERE c_id % 10 = 3")
+    spark.sql(f"DELETE FROM delta.`{tmp_path}/sales` WHERE s_id % 11 = 2")
+    for name in ("stores", "nations"):
+        (tmp_path / "plain" / name).rename(tmp_path / name)
+    sales = named(spark, tmp_path)
+    assert any(
+        "deletionVector" in log_.read_text() for log_ in (tmp_path / "sales/_delta_log").glob("*.json")
+    )
+    assert sales.denormalise(log(), block_rows=60).layout == "qdtree"
+    for query in ANSWERED:
+        assert_same(spark, query)
+        assert "JOINED" in codes(sales, query), sales.explain(query)
+    spark.sql(f"DELETE FROM delta.`{tmp_path}/sales` WHERE s_id = 1")
+    named(spark, tmp_path)
+    assert_same(spark, ANSWERED[3])
+    assert codes(sales, ANSWERED[3]) == ["STALE"]

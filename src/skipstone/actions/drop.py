@@ -61,7 +61,7 @@ class Drop:
         if any(name.startswith(f"{self.replica}-") for name in context.table.stored_joined().names):
             return
         if not any(name.startswith(f"{self.replica}.") for name in replicas.names):
-            known_replica(replicas, self.replica, context.snapshot.root)
+            known_replica(context, self.replica)
 
     def run(self, context: Context) -> DropReport:
         """Let its partitions count no longer, and delete what may be deleted."""

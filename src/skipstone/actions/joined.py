@@ -92,14 +92,14 @@ def make_joined(context: Context, plan: JoinPlan) -> JoinedReplica:
 
 
 def _laid_out(copy: Context, plan: JoinPlan) -> str:
-    """Lay a copy out, or index it as it is; the layout's name."""
+    """Lay a copy out, or index it as it is if it is too small for blocks; the layout's name."""
     rows = copy.table.rows_in_log(copy.table.file_indices) or 0
-    if not rows or (not plan.entries and needs_queries(plan.layout, plan.options)):
+    wanted = plan.options.block_rows or default_block_rows(copy.snapshot.files.bytes, rows)
+    if rows < 2 * wanted or (not plan.entries and needs_queries(plan.layout, plan.options)):
         Index().run(copy)
         return UNORDERED
     grouped = plan.layout == GROUPED
     parts = max(1, round(rows / MOST_GROUPED_ROWS)) if grouped else 1
-    wanted = plan.options.block_rows or default_block_rows(copy.snapshot.files.bytes, rows)
     options = replace(plan.options, block_rows=wanted * parts)
     indices = copy.table.file_indices
     request = FitRequest(indices, plan.entries, options=options, queries_needed=False, replica=grouped)

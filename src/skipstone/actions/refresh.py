@@ -81,8 +81,7 @@ class Refresh:
         check_replicable(context)
         replicas, joined = context.table.stored_replicas(), context.table.stored_joined()
         if self.replica is not None:
-            if joined.find(self.replica) is None:
-                known_replica(replicas, self.replica, context.snapshot.root)
+            known_replica(context, self.replica)
         elif not replicas.ids() and not joined.replicas:
             raise SkipstoneError(f"{context.snapshot.root} has no replicas; make one (skipstone replicate).")
 
@@ -135,13 +134,13 @@ def refresh_replicas(context: Context, wanted: Sequence[str]) -> RefreshReport:
     )
 
 
-def known_replica(replicas: Replicas, replica: str, root: str) -> None:
-    """Refuse a replica that there is not."""
-    if replica not in replicas.ids():
-        known = ", ".join(replicas.ids())
-        raise SkipstoneError(
-            f"{root} has no replica {replica}; it has " + (f"{known}." if known else "none.")
-        )
+def known_replica(context: Context, replica: str) -> None:
+    """Refuse a replica that there is not, joined or not."""
+    joined = (each.id for each in context.table.stored_joined().replicas)
+    ids = (*context.table.stored_replicas().ids(), *joined)
+    if replica not in ids:
+        known = ", ".join(ids) or "none"
+        raise SkipstoneError(f"{context.snapshot.root} has no replica {replica}; it has {known}.")
 
 
 def _made(context: Context, replicas: Replicas, replica: str) -> list[HorizontalPartition]:
