@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+CLASSES := $(VENV)/classes.jsa
 PAGE   := src/skipstone/server/page/sources.sha256
 NPM    := $(BIN)/python .ci/build_page.py
 # Tests to run, and what else to tell pytest: make test TESTS=tests/spark ARGS=-x
@@ -41,24 +42,28 @@ $(PAGE): $(READY) $(shell find web -path web/node_modules -prune -o -type f -pri
 	$(NPM)
 	@touch $@
 
+# Java's own archive of loaded classes, with which a JVM of the tests is ready in half the time.
+$(CLASSES): $(READY)
+	$(BIN)/python tests/light_java.py
+
 hooks: $(READY)  ## Check style, format and types before every commit (.pre-commit-config.yaml)
 	$(BIN)/pre-commit install
 
 demo: $(READY) $(PAGE)  ## Generate data, index it, run queries with skipping on and off
 	$(BIN)/skipstone demo
 
-test: $(READY) $(PAGE)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
+test: $(READY) $(CLASSES) $(PAGE)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
 	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) -j2 test-cluster test-page test-browser)
 
-test-cluster: $(READY)  ## Run the tests on a cluster of processes: a master and two workers, one of which is killed
+test-cluster: $(READY) $(CLASSES)  ## Run the tests on a cluster of processes: a master and two workers, one of which is killed
 	$(BIN)/python -m pytest $(ARGS) tests/cluster
 
 test-page: $(READY)  ## Run the tests of the page's own parts, without a browser
 	$(NPM) run --silent test
 
 # Only where Chromium is not there and cannot be installed is it left out, and that is said.
-test-browser: $(READY) $(PAGE)  ## Run the whole story of the page in Chromium, which is installed where it may be
+test-browser: $(READY) $(CLASSES) $(PAGE)  ## Run the whole story of the page in Chromium, which is installed where it may be
 	@$(BIN)/python .ci/find_chromium.py --install; found=$$?; \
 	  if [ $$found -eq 0 ]; then $(NPM) run --silent story; \
 	  elif [ $$found -eq 3 ]; then echo "NOT RUN: the story of the page in a browser, for what the line above says." >&2; \
@@ -71,7 +76,7 @@ test-s3: $(READY)  ## Run the tests on an object store: s3a, against a server on
 	SKIPSTONE_S3_SERVER=$(VENV)/s3/bin/moto_server $(BIN)/python -m pytest $(ARGS) tests/s3
 
 # Branches count too. Workers report to the process that started them.
-coverage: $(READY)  ## Run all tests but those on a cluster, and show which lines of src/ none of them runs
+coverage: $(READY) $(CLASSES)  ## Run all tests but those on a cluster, and show which lines of src/ none of them runs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing $(ARGS) $(TESTS)
 
 fuzz: $(READY)  ## Run the property tests for longer (FUZZ_CASES=200000)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
+from tests.light_java import LIGHT_JAVA
 from tests.light_plans import LIGHT_PLANS, USUAL_PLANS, settings_of
 from tests.local_files import without_processes
 from tests.shipments import ROWS, write_shipments
@@ -30,7 +31,6 @@ LIGHT_DELTA = {
 settings.register_profile("skipstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("skipstone")
 
-LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # The bytecode of all classes, ours among them, is verified in the JVM that most tests share; in each of the
 # others that would take three seconds more.
 VERIFIED, NOT_VERIFIED = (

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.cluster.standalone import Cluster
 from tests.documented import settings
+from tests.light_java import LIGHT_JAVA
 from tests.parcels import logged
 
 import skipstone
@@ -42,8 +43,8 @@ def spark(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             "spark.sql.warehouse.dir": str(home / "warehouse"),
             "spark.local.dir": str(home / "local"),
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC "
-            "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-            "spark.executor.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            f"{LIGHT_JAVA}",
+            "spark.executor.extraJavaOptions": f"-Duser.timezone=UTC {LIGHT_JAVA}",
             # No task may need Python where it runs.
             "spark.executorEnv.PYSPARK_PYTHON": "/no/python/on/executors",
             "spark.pyspark.python": "/no/python/on/executors",

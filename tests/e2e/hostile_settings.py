@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from tests.e2e.conftest import SETTINGS
+from tests.light_java import LIGHT_JAVA
 from tests.light_plans import LIGHT_PLANS
 from tests.opened import opened
 
@@ -177,7 +178,7 @@ if __name__ == "__main__":
     config = {
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC {LIGHT_JAVA}",
         **LIGHT_PLANS,
         **SETTINGS,
     }

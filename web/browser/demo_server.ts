@@ -1,7 +1,7 @@
 /** The demo's table, small, and a real server with real Spark for it. */
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,9 @@ import { PYTHON, ROOT } from "./chromium";
 
 // For a few thousand rows, compiling costs far more than running, in Spark as in its JVM.
 const LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+// What Java has loaded before, if "make" has written it (tests/light_java.py).
+const CLASSES = `${ROOT}.venv/classes.jsa`;
+const SHARED = `-XX:SharedArchiveFile=${CLASSES} -Xlog:cds=off -Xlog:cds+dynamic=off`;
 const LIGHT_PLANS = [
   "spark.sql.codegen.wholeStage=false",
   "spark.sql.codegen.factoryMode=NO_CODEGEN",
@@ -21,7 +24,7 @@ const environment = {
   PYTHONPATH: `${ROOT}src`,
   PYTHONWARNINGS: "ignore",
   PYTHONUNBUFFERED: "1",
-  SPARK_SUBMIT_OPTS: LIGHT_JAVA,
+  SPARK_SUBMIT_OPTS: existsSync(CLASSES) ? `${LIGHT_JAVA} ${SHARED}` : LIGHT_JAVA,
   SPARK_LAUNCHER_OPTS: LIGHT_JAVA,
 };
 const WRITE = `
