@@ -84,7 +84,7 @@ class Sop:
         return Design(
             (group,),
             parameters={"features": features, "vectors": vectors, "spread": along},
-            note=f"{features} features, {vectors:,} distinct vectors",
+            note=f"{features} {'feature' if features == 1 else 'features'}, {vectors:,} distinct vectors",
         )
 
 
