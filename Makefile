@@ -18,7 +18,7 @@ SF     ?= 1
 ONLY   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks demo test test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt bench-joins bench-gsop clean
+.PHONY: help setup hooks demo test test-python test-cluster test-s3 coverage fuzz mutants lint lint-java format docs examples lock bench bench-skip bench-log bench-benefit bench-replay bench-tpch bench-hyper bench-server bench-page test-page test-browser bench-replicas bench-adapt bench-joins bench-gsop clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,9 +52,11 @@ hooks: $(READY)  ## Check style, format and types before every commit (.pre-comm
 demo: $(READY) $(PAGE)  ## Generate data, index it, run queries with skipping on and off
 	$(BIN)/skipstone demo
 
-test: $(READY) $(CLASSES) $(PAGE)  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
+test: test-python  ## Run all tests, or some: TESTS=tests/spark ARGS=-x
 	$(if $(TESTS)$(findstring -k,$(ARGS)),,$(MAKE) -j2 test-cluster test-page test-browser)
+
+test-python: $(READY) $(CLASSES) $(PAGE)  ## Run the tests in Python but those on a cluster
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS) $(TESTS)
 
 test-cluster: $(READY) $(CLASSES)  ## Run the tests on a cluster of processes: a master and two workers, one of which is killed
 	$(BIN)/python -m pytest $(ARGS) tests/cluster

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
-from tests.light_java import LIGHT_JAVA
-from tests.light_plans import LIGHT_PLANS, USUAL_PLANS, settings_of
+from tests.light_java import LIGHT_JAVA, NOT_VERIFIED, SMALL_PAGES, VERIFIED
+from tests.light_jobs import with_light_jobs
+from tests.light_plans import LIGHT_DELTA, LIGHT_PLANS, USUAL_PLANS, settings_of
 from tests.local_files import without_processes
 from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
 
 import skipstone
 
-# What Delta writes and checks only to find mistakes of its own; a third of what a small commit costs.
-LIGHT_DELTA = {
-    "spark.databricks.delta.writeChecksumFile.enabled": "false",
-    "spark.databricks.delta.incrementalCommit.verify": "false",
-    "spark.databricks.delta.allFilesInCrc.enabled": "false",
-    "spark.databricks.delta.allFilesInCrc.verificationMode.enabled": "false",
-    # Every task of so wide a plan as that of a log generates its code anew, and these tables have few files.
-    "spark.databricks.delta.snapshotPartitions": "1",
-    # Hundreds of tables are made; what Delta keeps of each would fill the memory with what no test needs.
-    "spark.databricks.delta.delta.log.cacheSize": "50",
-}
 # How long a case takes says more about what else the machine does than about the code.
 settings.register_profile("skipstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("skipstone")
 
-# The bytecode of all classes, ours among them, is verified in the JVM that most tests share; in each of the
-# others that would take three seconds more.
-VERIFIED, NOT_VERIFIED = (
-    f"-XX:+UnlockDiagnosticVMOptions -XX:{how}BytecodeVerificationRemote" for how in "+-"
-)
 # What Spark makes for a query is garbage soon, unless it is collected too early, and its classes are many.
-ROOMY_JAVA = "-Xmn1500m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=1g"
+ROOMY_JAVA = "-Xms3g -Xmn1500m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=1g"
+if sys.platform == "linux":
+    # Where pages are small, finding them takes a tenth of the time, more in a virtual machine.
+    ROOMY_JAVA += " -XX:+UseTransparentHugePages"
 # A process has one Spark. These tests start another than the rest, so they run only when they are asked for.
 ALONE = {Path(__file__).parent / name for name in ("cluster", "s3")}
 
@@ -60,7 +49,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         app_name="skipstone-tests",
         master="local[2]",
         config={
-            "spark.sql.shuffle.partitions": "2",
             **LIGHT_DELTA,
             **LIGHT_PLANS,
             "spark.sql.session.timeZone": "UTC",
@@ -70,10 +58,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.local.dir": str(home / "local"),
             # Many small plans and little data: compiling them lightly costs less than it saves.
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC "
-            f"{LIGHT_JAVA} {ROOMY_JAVA} {VERIFIED}",
+            f"{LIGHT_JAVA} {SMALL_PAGES} {ROOMY_JAVA} {VERIFIED}",
         },
     )
     without_processes(running)
+    with_light_jobs(running)
     yield running
     running.stop()
 
@@ -98,9 +87,12 @@ def _same_conf_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     conf = request.getfixturevalue("spark").conf
-    before = dict(conf.getAll)
+    found = conf._jconf.getAllAsJava()  # of which Python would ask for one by one
+    text = found.toString()
     yield
-    after = dict(conf.getAll)
+    if conf._jconf.getAllAsJava().toString() == text:
+        return
+    before, after = dict(found), dict(conf.getAll)
     for key in after.keys() - before.keys():
         conf.unset(key)
     for key, value in before.items():
@@ -112,7 +104,7 @@ def _same_conf_afterwards(request: pytest.FixtureRequest) -> Iterator[None]:
 def _light_java() -> Iterator[None]:
     """Processes that tests start run a few small queries each: compiling them lightly is enough there too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_SUBMIT_OPTS", f"{LIGHT_JAVA} {NOT_VERIFIED}")
+        patch.setenv("SPARK_SUBMIT_OPTS", f"{LIGHT_JAVA} {SMALL_PAGES} {NOT_VERIFIED}")
         patch.setenv("SPARK_LAUNCHER_OPTS", LIGHT_JAVA)
         yield
 

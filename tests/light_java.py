@@ -18,6 +18,13 @@ ARCHIVE = Path(sys.prefix) / "classes.jsa"
 _SHARED = f" -XX:SharedArchiveFile={ARCHIVE} -Xlog:cds=off -Xlog:cds+dynamic=off" if ARCHIVE.exists() else ""
 LIGHT_COMPILER = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LIGHT_JAVA = f"{LIGHT_COMPILER}{_SHARED}"
+# Each aggregate, sort and broadcast table takes a page: 64 MB in a heap of 4 GB, unless told otherwise.
+SMALL_PAGES = "-Dspark.buffer.pageSize=256k"
+# The bytecode of all classes, ours among them, is verified in the JVM that most tests share; in each of the
+# others that would take three seconds more.
+VERIFIED, NOT_VERIFIED = (
+    f"-XX:+UnlockDiagnosticVMOptions -XX:{how}BytecodeVerificationRemote" for how in "+-"
+)
 
 
 def main(archive: Path) -> int:

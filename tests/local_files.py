@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pyspark.sql import SparkSession
+from tests.java_classes import define
 
-from skipstone.spark.bridge.jvm import JavaObject, java_array, java_class
+from skipstone.spark.bridge.jvm import java_array, java_class
 
 # The files of FileSystem, then those of FileContext, through which Delta commits.
 _SOURCE = """
@@ -80,7 +81,7 @@ def without_processes(spark: SparkSession) -> None:
     uri = java_class(jvm, "java.net.URI").create("file:///")
     conf = spark.sparkContext._jsc.hadoopConfiguration()
     named = java_class(jvm, "java.lang.Class").forName
-    _define(jvm, gateway)
+    define(spark, "org.apache.hadoop.fs.FileSystem", _SOURCE)
     raw = java_class(jvm, "skipstone.tests.PlainFiles$Raw")()
     files = java_class(jvm, "org.apache.hadoop.fs.LocalFileSystem")(raw)
     files.initialize(uri, conf)
@@ -93,24 +94,3 @@ def without_processes(spark: SparkSession) -> None:
     found.setAccessible(True)
     found.invoke(None, java_array(gateway, uri, conf, files))
     conf.set("fs.AbstractFileSystem.file.impl", "skipstone.tests.PlainFiles")
-
-
-def _define(jvm: JavaObject, gateway: JavaObject) -> None:
-    """Compile the classes into the class loader of Hadoop itself, by whose name of them they are found."""
-    named = java_class(jvm, "java.lang.Class").forName
-    into = named("org.apache.hadoop.fs.FileSystem").getClassLoader()
-    compiler = java_class(jvm, "org.codehaus.janino.SimpleCompiler")()
-    compiler.setParentClassLoader(into)
-    compiler.cook(_SOURCE)
-    (define,) = (
-        each
-        for each in named("java.lang.ClassLoader").getDeclaredMethods()
-        if each.getName() == "defineClass"
-        and len(each.getParameterTypes()) == 4
-        and each.getParameterTypes()[1].getName() == "[B"
-    )
-    define.setAccessible(True)
-    compiled = compiler.getBytecodes()
-    for name in sorted(compiled.keySet(), key=len, reverse=True):
-        code = compiled.get(name)
-        define.invoke(into, java_array(gateway, name, code, 0, len(code)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-ROWS = 12_000
+ROWS = 6_000
 
 
 def write_shipments(spark: SparkSession, path: Path, format_: str, rows: int) -> None:

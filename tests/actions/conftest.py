@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.costs import EAGER
+from tests.light_plans import NO_STATISTICS, settings_of
 from tests.shipments import ROWS, write_shipments
 from tests.templates import Templates
 
@@ -17,9 +19,15 @@ from skipstone.estimate.policy import Policy
 from skipstone.spark.engine.row_hash import hash_of
 from skipstone.workload.queries import Query, Workload
 
-POLICY = Policy(block_rows=600, layouts=("qdtree",), new_blocks=2.0)
-PATIENT = Policy(block_rows=600, layouts=("qdtree",), new_blocks=1e9, drift_queries=1e9)
+POLICY = Policy(block_rows=300, layouts=("qdtree",), new_blocks=2.0)
+PATIENT = Policy(block_rows=300, layouts=("qdtree",), new_blocks=1e9, drift_queries=1e9)
 """Nothing is ever enough to be estimated."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _only_our_skipping(spark: SparkSession) -> Iterator[None]:
+    with settings_of(spark, NO_STATISTICS):
+        yield
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def table(spark: SparkSession, copied: Callable[..., Path]) -> skipstone.Table:
 
     def make(path: Path) -> None:
         write_shipments(spark, path, "delta", ROWS)
-        skipstone.table(spark, f"shipments={path}").optimize(block_rows=300, layout="hyper")
+        skipstone.table(spark, f"shipments={path}").optimize(block_rows=150, layout="hyper")
 
     return skipstone.table(spark, f"shipments={copied('shipments-hyper', make)}")
 
@@ -186,7 +186,7 @@ def test_trees_inside_horizontal_partitions_are_adapted_one_by_one(
     shipments: Callable[..., skipstone.Table],
 ) -> None:
     table = shipments()
-    table.optimize(block_rows=300, layout="hyper", partition_by="pmod(id, 2)")
+    table.optimize(block_rows=150, layout="hyper", partition_by="pmod(id, 2)")
     before, paths, scanned = hash_of(table.frame()), set(opened(table).files.paths), rows_scanned(table)
     for _ in range(2):  # the second time there is one tree, and the partitions are found in it
         report = table.adapt(WINDOW, model=EAGER)

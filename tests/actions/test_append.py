@@ -27,7 +27,7 @@ from skipstone.spark.engine.source import Source
 from skipstone.workload.queries import Query, Workload
 
 Make = Callable[..., skipstone.Table]
-MORE = 3_000
+MORE = 1_500
 
 
 def rows_of(table: skipstone.Table, condition: str = f"id < {MORE}") -> DataFrame:
@@ -42,12 +42,12 @@ def append(table: skipstone.Table, rows: DataFrame, policy: Policy = PATIENT) ->
 def test_enough_rows_are_appended_by_the_layout(laid_out: skipstone.Table) -> None:
     table = laid_out
     before = set(opened(table).files.paths)
-    few = append(table, rows_of(table, "id < 300").coalesce(1), POLICY)
+    few = append(table, rows_of(table, "id < 150").coalesce(1), POLICY)
     assert (few.acted, few.code) == (False, "WAITING")
     numbers = few.numbers
     assert 0 < json_number(numbers["unclustered_bytes"]) < json_number(numbers["awaited_bytes"])
-    many = append(table, rows_of(table, "id >= 300 AND id < 3000").coalesce(2), POLICY)
-    assert (many.acted, many.code, many.numbers["rows"]) == (True, "LAID_OUT", 2_700), many.sentence
+    many = append(table, rows_of(table, "id >= 150 AND id < 1500").coalesce(2), POLICY)
+    assert (many.acted, many.code, many.numbers["rows"]) == (True, "LAID_OUT", 1_350), many.sentence
     assert many.numbers["files"] == 4
     assert before < set(opened(table).files.paths)
     assert table.frame().count() == ROWS + MORE
@@ -56,14 +56,14 @@ def test_enough_rows_are_appended_by_the_layout(laid_out: skipstone.Table) -> No
     assert seen.unclustered_bytes == few.numbers["unclustered_bytes"]
     assert [decision.code for decision in seen.decisions][-2:] == ["LAID_OUT", "WAITING"]
     (replayed,) = table.replay(Workload((Query("SELECT sum(id) FROM shipments WHERE k < 50"),))).queries
-    assert 0 < replayed.rows_scanned < 3_000
+    assert 0 < replayed.rows_scanned < 1_500
     assert replayed.same_result
 
 
 def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(laid_out: skipstone.Table) -> None:
     table = laid_out
     before = set(opened(table).files.paths)
-    decision = append(table, rows_of(table, "id < 9600").withColumn("k", F.lit(5).cast("long")))
+    decision = append(table, rows_of(table, "id < 4800").withColumn("k", F.lit(5).cast("long")))
     assert (decision.code, decision.numbers["files"]) == ("LAID_OUT", 0), decision.sentence
     assert "too much for their blocks" in decision.sentence
     files = opened(table).files
@@ -72,7 +72,7 @@ def test_rows_that_are_too_many_for_a_block_become_several_files_that_wait(laid_
     seen = table.perform(ShowAutoStatus(POLICY))
     assert (seen.unclustered_files, len(seen.layouts)) == (len(new), 1)
     assert table.status().files_indexed == len(files), "they have statistics all the same"
-    assert table.frame().count() == ROWS + 9_600
+    assert table.frame().count() == ROWS + 4_800
 
 
 def test_rows_that_an_expression_of_the_layout_fails_on_are_appended_too(shipments: Make) -> None:

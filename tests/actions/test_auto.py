@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from tests.actions.conftest import POLICY, FirstRound, ask
 from tests.costs import EAGER
 from tests.opened import opened
+from tests.shipments import ROWS
 
 import skipstone
 from skipstone.actions import act_on_estimate, estimate_files
@@ -80,7 +81,7 @@ def test_it_rests_until_the_workload_drifts_and_then_lays_old_data_out_step_by_s
     assert (rest.acted, rest.code, version(table)) == (False, "WAITING", 1)
     before = hash_of(table.frame())
 
-    ask(table, "mode = 'AIR' AND id < 500", "d < DATE'2020-01-20'", times=60)
+    ask(table, "mode = 'AIR' AND id < 250", "d < DATE'2020-01-20'", times=60)
     dear = replace(EAGER, coefficients=replace(EAGER.coefficients, rewrite_fixed=100_000.0))
     too_dear = table.perform(Auto(act=False, policy=POLICY, model=dear))
     assert (too_dear.code, too_dear.numbers["data"]) == ("READ_TOO_LITTLE", "old")
@@ -90,7 +91,7 @@ def test_it_rests_until_the_workload_drifts_and_then_lays_old_data_out_step_by_s
     assert "old data stays although the queries have changed" in tiny.sentence
 
     size = opened(table).files.bytes
-    step = auto(table, replace(POLICY, block_rows=300, step_bytes=size // 2))
+    step = auto(table, replace(POLICY, block_rows=150, step_bytes=size // 2))
     assert (step.acted, step.numbers["data"], version(table)) == (True, "old", 2), step.sentence
     assert 0 < json_number(step.numbers["bytes"]) <= size // 2
     assert hash_of(table.frame()) == before
@@ -173,11 +174,11 @@ def test_commits_between_the_estimate_and_the_rewrite_count_only_if_they_touch_i
     monkeypatch.setattr(act_on_estimate, "rewrite_table", late)
     lost = auto(table)
     assert (lost.acted, lost.code) == (False, "LOST_RACE")
-    assert table.frame().count() == 11_900
+    assert table.frame().count() == ROWS - 100
     added.clear()
     done = auto(table)
     assert done.acted, done.sentence
-    assert table.frame().count() == 12_000
+    assert table.frame().count() == ROWS
     assert added <= set(opened(table).files.paths), "what came meanwhile stays as it is"
 
 
@@ -196,7 +197,7 @@ def test_a_round_that_is_cancelled_commits_nothing_and_decides_nothing(asked: sk
 def test_new_data_gets_the_kind_of_layout_that_has_proved_itself(
     spark: SparkSession, laid_out: skipstone.Table
 ) -> None:
-    rows = spark.read.format("delta").load(laid_out.source).where("id < 3000")
+    rows = spark.read.format("delta").load(laid_out.source).where(f"id < {ROWS // 4}")
     rows.write.format("delta").mode("append").save(laid_out.source)
     again = auto(laid_out, replace(POLICY, layouts=None), act=False)
     assert (again.code, again.numbers["data"]) == ("PAYS", "new"), again.sentence

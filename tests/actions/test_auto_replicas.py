@@ -49,7 +49,7 @@ def test_a_replica_is_made_kept_refreshed_and_dropped_within_the_budget(asked: s
     stale = auto(table, "250%")
     assert (stale.acted, stale.code) == (True, "REFRESH_PAYS"), stale.sentence
     assert table.replicas().replicas[0].bytes_covered == table.replicas().bytes
-    by_hand = table.replicate(layout="hyper", block_rows=600).replica
+    by_hand = table.replicate(layout="hyper", block_rows=300).replica
 
     over = auto(table, "1%")
     assert (over.acted, over.code) == (True, "DROP_OVER_BUDGET"), over.sentence

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 from tests.damage import attempt, damaged
+from tests.shipments import ROWS
 
 import skipstone
 from skipstone.actions.cost_store import load_model, read_model, remember, save_model
@@ -84,14 +85,14 @@ def test_every_rewrite_that_runs_refreshes_the_stored_costs_of_rewriting(
     engine = Engine.of(asked.spark)
     assert load_model(engine) == CostModel()
     started = time.perf_counter()
-    asked.optimize(log, "zorder", block_rows=600)
+    asked.optimize(log, "zorder", block_rows=300)
     elapsed = time.perf_counter() - started
     once = load_model(engine)
     (seen,) = once.observations
     assert seen.kind == "rewrite"
     assert 0 < seen.seconds < elapsed
     assert seen.terms[0] == 1.0
-    assert seen.terms[2] == pytest.approx(12_000 * 11 / 1e6, rel=0.05), "values in millions"
+    assert seen.terms[2] == pytest.approx(ROWS * 11 / 1e6, rel=0.05), "values in millions"
     assert seen.terms[3] > 0, "a Z-order places rows by expressions"
     names = ("rewrite_fixed", *(name for name in Coefficients.__slots__ if name.startswith("rewrite_per")))
     before, after = (
@@ -104,7 +105,7 @@ def test_every_rewrite_that_runs_refreshes_the_stored_costs_of_rewriting(
     assert once.describe() == (
         "default coefficients, refreshed by 1 rewrite; reading not measured here: run skipstone calibrate"
     )
-    asked.optimize(log, "qdtree", block_rows=600)
+    asked.optimize(log, "qdtree", block_rows=300)
     twice = load_model(engine)
     assert (len(twice.observations), twice.observations[0], twice.base) == (2, seen, DEFAULT)
     assert twice.observations[1].terms[5] > 0, "a tree places rows by predicates"

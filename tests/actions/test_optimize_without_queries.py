@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 from tests.opened import opened
+from tests.shipments import ROWS
 
 import skipstone
 from skipstone.actions.optimize import Optimize
@@ -32,7 +33,7 @@ def test_a_table_without_a_log_is_laid_out_for_ranges_of_any_column(
 ) -> None:
     table = shipments()
     before = hash_of(table.frame())
-    report = table.optimize(block_rows=300)
+    report = table.optimize(block_rows=150)
     assert (report.layout, report.files_after) == ("hyper", 40)
     assert (report.percent_before, report.percent_after) == (None, None)
     assert "no query has a usable filter" in report.reason
@@ -50,7 +51,7 @@ def test_every_cut_column_has_bounds_and_what_is_stored_lays_out_what_comes_late
     spark: SparkSession, shipments: Callable[..., skipstone.Table]
 ) -> None:
     table = shipments()
-    report = table.optimize(block_rows=600, layout="hyper", layout_options={"balance": "worst"})
+    report = table.optimize(block_rows=300, layout="hyper", layout_options={"balance": "worst"})
     now = opened(table)
     stored = stored_layout(now.store, report.layout_id, now.root)
     assert stored is not None
@@ -60,9 +61,9 @@ def test_every_cut_column_has_bounds_and_what_is_stored_lays_out_what_comes_late
     assert len(allocation) == 9
     known = {".".join(column.path) for column in now.catalog.blocks.statistics if hasattr(column, "path")}
     assert known >= set(allocation)
-    table.frame().limit(2_000).write.format("delta").mode("append").save(table.source)
+    table.frame().limit(1_000).write.format("delta").mode("append").save(table.source)
     again = table.optimize_new()
-    assert (again.layout, again.rows) == ("hyper", 2_000)
+    assert (again.layout, again.rows) == ("hyper", 1_000)
 
 
 def test_a_log_whose_queries_filter_by_nothing_counts_as_none(
@@ -70,7 +71,7 @@ def test_a_log_whose_queries_filter_by_nothing_counts_as_none(
 ) -> None:
     everything = Workload((Query("SELECT count(*) FROM shipments"),))
     table = shipments()
-    advice = table.advise(everything, block_rows=600)
+    advice = table.advise(everything, block_rows=300)
     assert (advice.queries, advice.best, advice.percent_needed) == (0, "hyper", None)
     rows = {row.layout: row for row in advice.layouts}
     assert set(rows) == {"current layout", "hyper"}
@@ -78,7 +79,7 @@ def test_a_log_whose_queries_filter_by_nothing_counts_as_none(
     assert rows["hyper"].rewrite_seconds is not None
     assert "what would be scanned is not known" in str(advice)
     assert advice.to_dict()["best"] == "hyper"
-    assert table.optimize(everything, block_rows=600).layout == "hyper"
+    assert table.optimize(everything, block_rows=300).layout == "hyper"
 
 
 def test_given_queries_none_of_which_reads_the_table_are_refused(
@@ -88,27 +89,27 @@ def test_given_queries_none_of_which_reads_the_table_are_refused(
     other = Workload((Query("SELECT * FROM elsewhere WHERE k < 3"),))
     for act in (table.advise, table.optimize):
         with pytest.raises(skipstone.SkipstoneError, match="No query of the log reads"):
-            act(other, block_rows=600)
+            act(other, block_rows=300)
 
 
 def test_a_sample_of_some_rows_is_enough(shipments: Callable[..., skipstone.Table]) -> None:
-    options = LayoutOptions(block_rows=600, sample_rows=2_000)
+    options = LayoutOptions(block_rows=300, sample_rows=1_000)
     report = shipments().perform(Optimize(options=options))
-    assert (report.layout, report.rows) == ("hyper", 12_000)
+    assert (report.layout, report.rows) == ("hyper", ROWS)
     assert report.files_after == 20
     assert (report.percent_before, report.percent_after) == (None, None)
 
 
 def test_named_columns_need_no_queries(shipments: Callable[..., skipstone.Table]) -> None:
     table = shipments()
-    report = table.optimize(layout="zorder", block_rows=600, layout_options={"columns": "k,d"})
+    report = table.optimize(layout="zorder", block_rows=300, layout_options={"columns": "k,d"})
     assert report.layout == "zorder"
     assert report.reason.endswith("by k, d")
     for filter_ in RANGES[:2]:
         (scan,) = table.explain(f"SELECT * FROM shipments WHERE {filter_}").scans
         assert 0 < scan.files_read < scan.files_total
     with pytest.raises(skipstone.SkipstoneError, match="has no query log yet"):
-        table.optimize(layout="zorder", block_rows=600)
+        table.optimize(layout="zorder", block_rows=300)
 
 
 def test_with_queries_it_is_compared_only_if_an_option_of_its_own_is_given(
@@ -116,9 +117,9 @@ def test_with_queries_it_is_compared_only_if_an_option_of_its_own_is_given(
 ) -> None:
     table = shipments()
     log = Workload((Query("SELECT * FROM shipments WHERE k < 50"),))
-    assert "hyper" not in {row.layout for row in table.advise(log, block_rows=600).layouts}
+    assert "hyper" not in {row.layout for row in table.advise(log, block_rows=300).layouts}
     compared = {
-        row.layout: row for row in table.advise(log, block_rows=600, layout_options={"keys": "k"}).layouts
+        row.layout: row for row in table.advise(log, block_rows=300, layout_options={"keys": "k"}).layouts
     }
     percent = compared["hyper"].percent_scanned
     assert percent is not None

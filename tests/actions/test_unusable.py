@@ -61,10 +61,10 @@ def test_an_odd_query_is_named_and_the_table_is_laid_out_for_the_others(
 ) -> None:
     table = shipments()
     before = hash_of(table.frame())
-    advice = table.advise(odd_log, block_rows=600)
+    advice = table.advise(odd_log, block_rows=300)
     assert_named(advice.unusable, (3, 4, 5))
     assert all(row.percent_scanned is not None for row in advice.layouts)
-    report = table.optimize(odd_log, "sop", block_rows=600)
+    report = table.optimize(odd_log, "sop", block_rows=300)
     assert_named(report.unusable, (3, 4, 5))
     assert json.dumps(report.to_dict()["broken"])
     assert hash_of(table.frame()) == before
@@ -79,7 +79,7 @@ def test_what_stands_in_a_log_or_a_layout_and_cannot_be_used_blocks_nothing(
     table = shipments()
     table.import_log(Workload((*odd_log.queries[:4], Query(odd_log.queries[0].sql, count=500))))
     assert {broken.position for broken in table.analyze().unusable} == {0}
-    decision = table.auto(policy=Policy(block_rows=600, layouts=("qdtree",)), model=EAGER)
+    decision = table.auto(policy=Policy(block_rows=300, layouts=("qdtree",)), model=EAGER)
     assert decision.acted, decision.sentence
     unusable: Any = decision.numbers["unusable"]
     named = [BrokenQuery(**each) for each in unusable]
@@ -91,11 +91,11 @@ def test_what_stands_in_a_log_or_a_layout_and_cannot_be_used_blocks_nothing(
     filters = [entry.filter for entry in stored.workload]
     assert not any(map(is_opaque, filters)), "as logged, so that nothing seems to drift"
     _damage(table, stored.record.id)
-    table.frame().limit(3_000).write.format("delta").mode("append").save(table.source)
+    table.frame().limit(1_500).write.format("delta").mode("append").save(table.source)
     again = table.optimize_new()
     assert again.layout_id
     assert {"cannot be read" in broken.reason for broken in again.unusable} == {True, False}
-    assert table.auto(act=False, policy=Policy(block_rows=600, layouts=("qdtree",)), model=EAGER).code
+    assert table.auto(act=False, policy=Policy(block_rows=300, layouts=("qdtree",)), model=EAGER).code
 
 
 def _damage(table: skipstone.Table, layout: str) -> None:

@@ -12,7 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.cluster.standalone import Cluster
 from tests.documented import settings
-from tests.light_java import LIGHT_JAVA
+from tests.light_java import LIGHT_JAVA, NOT_VERIFIED
+from tests.light_plans import GENERATED, LIGHT_DELTA
 from tests.parcels import logged
 
 import skipstone
@@ -38,13 +39,16 @@ def spark(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         app_name="skipstone-cluster-tests",
         master=cluster.url,
         config={
+            "spark.buffer.pageSize": "256k",
+            **LIGHT_DELTA,
+            **GENERATED["false"],
             **settings("cluster.md"),
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.warehouse.dir": str(home / "warehouse"),
             "spark.local.dir": str(home / "local"),
             "spark.driver.extraJavaOptions": f"-Dderby.system.home={home / 'derby'} -Duser.timezone=UTC "
-            f"{LIGHT_JAVA}",
-            "spark.executor.extraJavaOptions": f"-Duser.timezone=UTC {LIGHT_JAVA}",
+            f"{LIGHT_JAVA} {NOT_VERIFIED}",
+            "spark.executor.extraJavaOptions": f"-Duser.timezone=UTC {LIGHT_JAVA} {NOT_VERIFIED}",
             # No task may need Python where it runs.
             "spark.executorEnv.PYSPARK_PYTHON": "/no/python/on/executors",
             "spark.pyspark.python": "/no/python/on/executors",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.light_plans import GENERATED, settings_of
 from tests.opened import opened
 from tests.parcels import EAGER, ROWS, new_table, rows_of, tasks_done
 
@@ -48,9 +49,8 @@ def test_the_session_has_two_executors_of_its_own_and_sends_them_deltas_jars(spa
 def test_index_and_queries_run_there_and_skip(
     spark: SparkSession, parcels: skipstone.Table, generated: str
 ) -> None:
-    spark.conf.set("spark.sql.codegen.wholeStage", generated)
     query = "SELECT count(*), max(price) FROM parcels WHERE id < 3000"
-    with on_executors(spark):
+    with settings_of(spark, GENERATED[generated]), on_executors(spark):
         report = parcels.index(expressions=["month(d)"], features=["mode = 'AIR'"], rebuild=True)
         assert report.files_indexed == report.files == len(opened(parcels).files)
         found = spark.sql(query).collect()
@@ -95,11 +95,12 @@ def test_replay_gives_the_same_results_from_fewer_files(
     assert sum(q.files_read for q in report.queries) < sum(q.files_total for q in report.queries)
 
 
-@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("generated", ["true", "false"])
 def test_replicas_are_made_and_read_there(
-    spark: SparkSession, parcels: skipstone.Table, adaptive: str
+    spark: SparkSession, parcels: skipstone.Table, generated: str
 ) -> None:
-    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    for name, value in GENERATED[generated].items():
+        spark.conf.set(name, value)
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     if not parcels.replicas().replicas:
         by_price = Workload(tuple(Query(f"SELECT id FROM parcels WHERE price < {most}") for most in PRICES))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.cluster.test_actions import on_executors
-from tests.light_plans import settings_of
+from tests.light_plans import GENERATED, settings_of
 
 import skipstone
 
@@ -19,35 +19,42 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("generated", "adaptive", "hashed"), [("true", "true", "20000"), ("false", "false", "1")]
-)
-def test_rows_meet_there_without_being_shuffled(
-    spark: SparkSession, shared_tables: Path, generated: str, adaptive: str, hashed: str
-) -> None:
+@pytest.fixture(scope="module")
+def expected(spark: SparkSession, shared_tables: Path) -> dict[str, list[str]]:
+    """The rows of each query of two tables with deletion vectors, without skipstone."""
     with settings_of(spark, {"spark.databricks.delta.properties.defaults.enableDeletionVectors": "true"}):
         for name, files in (("xs", 8), ("ys", 5)):
-            path = shared_tables / f"{name}-{generated}"
+            path = shared_tables / name
             frame = spark.range(0, 800, 1, files).selectExpr(
                 "id", "IF(id % 31 = 1, NULL, id DIV 2) AS k", "lpad(id, 5, '0') AS s"
             )
             frame.write.format("delta").save(str(path))
             spark.sql(f"DELETE FROM delta.`{path}` WHERE id % 50 = 3")
             skipstone.table(spark, f"{name}={path}").index()
+    with settings_of(spark, {"spark.skipstone.enabled": "false"}):
+        return {name: sorted(map(repr, spark.sql(text).collect())) for name, text in QUERIES.items()}
+
+
+@pytest.mark.parametrize(("generated", "hashed"), [("true", "20000"), ("false", "1")])
+def test_rows_meet_there_without_being_shuffled(
+    spark: SparkSession,
+    shared_tables: Path,
+    expected: dict[str, list[str]],
+    generated: str,
+    hashed: str,
+) -> None:
     wanted = {
+        **GENERATED[generated],
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.skipstone.joins.grouped": "true",
         "spark.skipstone.joins.hashedBytes": hashed,
-        "spark.sql.codegen.wholeStage": generated,
-        "spark.sql.adaptive.enabled": adaptive,
     }
+    table = skipstone.table(spark, f"xs={shared_tables / 'xs'}")
     with settings_of(spark, wanted):
-        for text in QUERIES.values():
-            table = skipstone.table(spark, f"xs={shared_tables / f'xs-{generated}'}")
+        for name, text in QUERIES.items():
             codes = {join.code for scan in table.explain(text).scans for join in scan.joins}
             assert codes == {"GROUPED"}, (text, codes)
             with on_executors(spark):
                 found = sorted(map(repr, spark.sql(text).collect()))
-            with settings_of(spark, {"spark.skipstone.enabled": "false"}):
-                assert sorted(map(repr, spark.sql(text).collect())) == found
+            assert found == expected[name]
             assert found

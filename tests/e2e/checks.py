@@ -13,6 +13,7 @@ from tests.light_plans import settings_of
 
 import skipstone
 from skipstone.pruning.report import ScanReport
+from skipstone.spark.bridge.jvm import JavaObject
 
 SWITCH = "spark.skipstone.enabled"
 Query = str | Callable[[], DataFrame]
@@ -37,11 +38,19 @@ def answer(spark: SparkSession, query: Query) -> list[str]:
 
 def assert_same(spark: SparkSession, query: Query, rows: int | None = None) -> list[str]:
     """The query answers the same with skipping on and off; ``rows`` is how many rows it has."""
+    return assert_same_by(spark, query, rows)[0]
+
+
+def assert_same_by(
+    spark: SparkSession, query: Query, rows: int | None = None
+) -> tuple[list[str], JavaObject]:
+    """The same, and Spark's ``QueryExecution`` by which it was answered with skipping on."""
     with settings(spark, spark__skipstone__enabled="false"):
         truth = answer(spark, query)
-    assert answer(spark, query) == truth, query
+    frame = frame_of(spark, query)
+    assert sorted(map(repr, frame.collect())) == truth, query
     assert rows is None or len(truth) == rows, (query, len(truth))
-    return truth
+    return truth, frame._jdf.queryExecution()
 
 
 def assert_skips(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.e2e.checks import Query, answer, assert_same, frame_of, settings
+from tests.e2e.checks import Query, answer, assert_same, assert_same_by, frame_of, settings
 from tests.e2e.grouped import COLUMNS, CopyGroups, G, K, tree, write_grouped
 from tests.light_plans import settings_of
 from tests.spark.querylog.recording import logging
@@ -42,6 +42,12 @@ def plan_of(spark: SparkSession, query: Query) -> str:
     return str(frame_of(spark, query)._jdf.queryExecution().executedPlan().toString())
 
 
+def assert_same_plan(spark: SparkSession, query: Query, rows: int | None = None) -> str:
+    """The same rows; the plan by which they were found, as it was before it adapted."""
+    _, execution = assert_same_by(spark, query, rows)
+    return str(execution.executedPlan().toString()).rpartition("== Initial Plan ==")[-1]
+
+
 def scans(plan: str) -> Mapping[str, int]:
     """How many scans a plan has of the base and of groups, and its joins by tuple ids."""
     lines = plan.splitlines()
@@ -54,8 +60,7 @@ def scans(plan: str) -> Mapping[str, int]:
 
 def assert_grouped(spark: SparkSession, query: Query, groups: int, rows: int | None = None) -> str:
     """The same rows, all of them from so many groups, which are put together without a shuffle."""
-    assert_same(spark, query, rows)
-    plan = plan_of(spark, query)
+    plan = assert_same_plan(spark, query, rows)
     found = scans(plan)
     assert (found["base"], found["groups"], found["joins"]) == (0, groups, max(groups - 1, 0)), plan
     assert_no_exchange_below(plan)
@@ -97,8 +102,7 @@ def test_only_the_groups_with_requested_columns_are_read(
 
 def test_where_every_partition_is_skipped_nothing_is_read(table: skipstone.Table) -> None:
     query = "SELECT id, weight FROM t WHERE k BETWEEN 5 AND 4"
-    assert_same(table.spark, query, 0)
-    assert scans(plan_of(table.spark, query))["groups"] == 0
+    assert scans(assert_same_plan(table.spark, query, 0))["groups"] == 0
     (scan,) = table.explain(query).scans
     assert (scan.files_read, [copy.code for copy in scan.copies]) == (0, ["CHEAPER"])
 
@@ -126,8 +130,7 @@ def test_explain_tells_groups_blocks_and_how_tuples_are_put_together(table: skip
 
 def test_a_column_in_no_group_is_read_from_the_base(table: skipstone.Table) -> None:
     query = "SELECT id, alone FROM t WHERE k < 50"
-    assert_same(table.spark, query, 44)
-    assert scans(plan_of(table.spark, query)) == {"base": 1, "groups": 0, "joins": 0}
+    assert scans(assert_same_plan(table.spark, query, 44)) == {"base": 1, "groups": 0, "joins": 0}
 
 
 SHAPES = [
@@ -150,8 +153,7 @@ SHAPES = [
 
 def test_queries_of_all_shapes_answer_the_same(table: skipstone.Table) -> None:
     for query in SHAPES:
-        assert_same(table.spark, query)
-        plan = plan_of(table.spark, query)
+        plan = assert_same_plan(table.spark, query)
         assert scans(plan)["groups"] > 0, plan
         assert_no_exchange_below(plan)
 
@@ -202,8 +204,7 @@ def test_a_cached_frame_is_filled_from_groups(table: skipstone.Table) -> None:
 )
 def test_what_is_unusual_reads_the_base(table: skipstone.Table, query: str) -> None:
     text = query.format(f"delta.`{table.source}`")
-    assert_same(table.spark, text)
-    assert scans(plan_of(table.spark, text))["groups"] == 0
+    assert scans(assert_same_plan(table.spark, text))["groups"] == 0
 
 
 def test_rows_that_groups_do_not_hold_come_from_the_base(
@@ -214,18 +215,15 @@ def test_rows_that_groups_do_not_hold_come_from_the_base(
     query = "SELECT id, name, g, moment FROM changed WHERE k < 300"
     assert_grouped(spark, query, 3)
     spark.range(800, 900, 1, 1).selectExpr(*COLUMNS).write.format("delta").mode("append").save(str(path))
-    assert_same(spark, query)
-    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 3, "joins": 2}
+    assert scans(assert_same_plan(spark, query)) == {"base": 1, "groups": 3, "joins": 2}
     joined = "SELECT a.id, b.g FROM changed a JOIN changed b ON a.id = b.id WHERE a.k < 300"
     assert_same(spark, joined)
     files = {found.name for found in path.glob("*.parquet")}
     spark.sql(f"DELETE FROM delta.`{path}` WHERE id < 200")
     assert files == {found.name for found in path.glob("*.parquet")}, "one is removed, and no other written"
-    assert_same(spark, query)
-    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 3, "joins": 2}
+    assert scans(assert_same_plan(spark, query)) == {"base": 1, "groups": 3, "joins": 2}
     spark.sql(f"UPDATE delta.`{path}` SET g = 1 WHERE id = 700")
-    assert_same(spark, query)
-    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 0, "joins": 0}
+    assert scans(assert_same_plan(spark, query)) == {"base": 1, "groups": 0, "joins": 0}
     assert_same(spark, query.replace("changed", f"delta.`{path}` VERSION AS OF 0"))
 
 
@@ -238,8 +236,7 @@ def test_a_missing_group_file_is_noticed_and_the_base_answers(
     assert_grouped(spark, query, 2)
     files = sorted(path.glob("_skipstone/replicas/*/*/group-1-0.parquet"))
     files[0].unlink()
-    assert_same(spark, query)
-    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
+    assert scans(assert_same_plan(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
 
 
 def test_a_damaged_group_file_is_noticed_by_a_check_and_the_base_answers(
@@ -253,8 +250,7 @@ def test_a_damaged_group_file_is_noticed_by_a_check_and_the_base_answers(
     data[len(data) // 3] ^= 255
     broken.write_bytes(bytes(data))
     assert not table.repair(check=True).whole
-    assert_same(spark, query)
-    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
+    assert scans(assert_same_plan(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
 
 
 def test_the_query_log_has_a_scan_of_groups_once(table: skipstone.Table, tmp_path: Path) -> None:
@@ -292,8 +288,7 @@ def test_a_partitioned_wide_table_whose_columns_are_renamed(spark: SparkSession,
     for refreshed in (False, True):
         assert_grouped(spark, f"SELECT key, st.beta.c, s7, p FROM {name} WHERE key < 300 AND g < 900", 2)
         query = f"SELECT key, k FROM {name} WHERE key < 300"
-        assert_same(spark, query)
-        assert scans(plan_of(spark, query))["groups"] == 0
+        assert scans(assert_same_plan(spark, query))["groups"] == 0
         if not refreshed:
             spark.sql(f"INSERT INTO {name} (p, key, g) VALUES (1, 5, 5)")
             assert table.refresh().partitions_made == 1

@@ -145,7 +145,7 @@ def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -
     assert {each["sql"] for each in analysis["columns"]} == {"k", "mode"}
     assert analysis["correlation"]["edges"]
     assert client.get(f"/api/tables/{indexed}/analysis")["analysis"] == analysis
-    advice = client.done("advise", indexed, workload=workload, arguments={"block_rows": 500})
+    advice = client.done("advise", indexed, workload=workload, arguments={"block_rows": 250})
     assert set(advice["maps"]) > {"current layout"}
     best = advice["maps"][advice["best"]]
     assert len(best["rows"]) == len(best["times"])
@@ -155,7 +155,7 @@ def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -
     read = sum(rows * times for rows, times in zip(now["rows"], now["times"], strict=True))
     assert 100 * read / (ROWS * advice["queries"]) == pytest.approx(row["percent_scanned"], abs=0.1)
     done = client.done(
-        "optimize", indexed, workload=workload, arguments={"layout": "qdtree", "block_rows": 500}
+        "optimize", indexed, workload=workload, arguments={"layout": "qdtree", "block_rows": 250}
     )
     assert done["rows"] == ROWS
     tree = client.get(f"/api/tables/{indexed}/tree")
@@ -250,7 +250,7 @@ def test_what_somebody_else_commits_in_the_middle_of_a_job_stays_and_the_job_say
                 told.append(what)
             running.progress(what, done, total)
 
-        options = LayoutOptions(block_rows=500)
+        options = LayoutOptions(block_rows=250)
         perform(Optimize(None, "hyper", options), client.service.source(entry), progress, running.cancel)
         return Outcome()
 

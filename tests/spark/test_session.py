@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.light_plans import LIGHT_PLANS
 
 from skipstone.errors import SkipstoneError
 from skipstone.spark.session import session
@@ -53,7 +54,7 @@ def test_a_running_spark_is_reused_as_it_is(spark: SparkSession) -> None:
     again = session(app_name="other", master="local[1]")
     assert again.sparkContext is spark.sparkContext
     assert again.sparkContext.master == "local[2]"
-    assert again.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert again.conf.get("spark.sql.shuffle.partitions") == LIGHT_PLANS["spark.sql.shuffle.partitions"]
 
 
 def test_the_driver_listens_on_this_machine_only(spark: SparkSession) -> None:

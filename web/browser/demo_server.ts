@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import { PYTHON, ROOT } from "./chromium";
 
 // For a few thousand rows, compiling costs far more than running, in Spark as in its JVM.
-const LIGHT_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+const LIGHT_JAVA =
+  "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote";
 // What Java has loaded before, if "make" has written it (tests/light_java.py).
 const CLASSES = `${ROOT}.venv/classes.jsa`;
 const SHARED = `-XX:SharedArchiveFile=${CLASSES} -Xlog:cds=off -Xlog:cds+dynamic=off`;
@@ -17,6 +18,13 @@ const LIGHT_PLANS = [
   "spark.sql.codegen.factoryMode=NO_CODEGEN",
   "spark.sql.adaptive.enabled=false",
   "spark.sql.shuffle.partitions=2",
+  "spark.sql.files.minPartitionNum=1",
+  "spark.buffer.pageSize=256k",
+  "spark.databricks.delta.snapshotPartitions=1",
+  "spark.databricks.delta.writeChecksumFile.enabled=false",
+  "spark.databricks.delta.incrementalCommit.verify=false",
+  "spark.databricks.delta.allFilesInCrc.enabled=false",
+  "spark.databricks.delta.allFilesInCrc.verificationMode.enabled=false",
 ];
 
 const environment = {
