@@ -359,7 +359,7 @@ def _virtual_files(prepared: Prepared) -> Scanned:
 def _scanned(prepared: Prepared, design: Design) -> Scanned:
     sample, queries = prepared.view.sample, prepared.workload.queries
     numbers = block_numbers(design.group.assignment, sample, queries.atoms)
-    return scanned_blocks(numbers, sample, queries, prepared.features_of(design), prepared.asked.view)
+    return scanned_blocks(numbers, sample, queries, prepared.judging_features(design), prepared.asked.view)
 
 
 def needed(prepared: Prepared) -> Scanned:

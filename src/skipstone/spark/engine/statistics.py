@@ -155,11 +155,11 @@ def _measured(job: _Job, tracked: TrackedSet, values: Mapping[Expr, Sequence[Val
         for index, item in enumerate(expressions)
     }
     bits = _bits(numbers, _evaluated(features), _united(features), len(job.chosen))
-    joined, more, sure = joined_bits(job.table, job.chosen, through)
-    unions = pack(np.hstack((bits, more)))
-    known = pack(np.hstack((np.ones_like(bits), sure)))
+    joined = joined_bits(job.table, job.chosen, through, tracked.joined_columns)
+    unions = pack(np.hstack((bits, joined.bits)))
+    known = pack(np.hstack((np.ones_like(bits), joined.known)))
     return Measured(
-        BlockSet(rows, statistics, (*features, *joined), unions, known),
+        BlockSet(rows, {**statistics, **joined.statistics}, (*features, *joined.features), unions, known),
         _rows_of(numbers) if job.hashed else None,
         tuple(numbers[_OTHER].to_pylist()) if job.other is not None else (),
     )
