@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from skipstone.predicate.evaluate import evaluate
+from skipstone.predicate.evaluate import evaluate, order_key
 from skipstone.predicate.expr import And, Column, Comparison, Expr, In, IsNull, Like, Literal, Not, Or, Value
 from skipstone.predicate.joined_column import JoinedColumn
 from skipstone.predicate.normalize import TRUE, normalize_filter
@@ -51,7 +51,7 @@ class Tables:
 
     def known(self, width: int = 1) -> BlockSet:
         """What is kept of all joined columns; ranges are ``width`` values wide."""
-        statistics = {
+        statistics: dict[Expr, Statistics] = {
             JoinedColumn(PEOPLE, column).call: sets_of(
                 column,
                 [[row[column] for k in block for row in self.partners(k)] for block in self.blocks],
@@ -84,7 +84,7 @@ def asks_land(name: str) -> Expr:
 
 
 def sets_of(column: Column, values: Sequence[Sequence[Value]], width: int = 1) -> Statistics:
-    every = sorted({value for block in values for value in block if value is not None})
+    every = sorted({value for block in values for value in block if value is not None}, key=order_key)
     first = every[::width]
     last = [every[min(start + width, len(every)) - 1] for start in range(0, len(every), width)]
     words = np.zeros((len(values), (len(first) + 63) // 64), np.uint64)

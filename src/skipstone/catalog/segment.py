@@ -22,7 +22,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.json_types import JsonObject, json_int, json_list, json_object, json_text
 from skipstone.predicate.codec import from_json, to_json, value_from_json, value_to_json
 from skipstone.predicate.expr import Expr, Opaque, Value
-from skipstone.predicate.joined_column import joined_column_of
+from skipstone.predicate.joined_column import joined_column_of, text_of
 from skipstone.predicate.types import Type
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 
@@ -54,7 +54,7 @@ class Segment:
     @property
     def joined_columns(self) -> tuple[Expr, ...]:
         """The columns of joined tables that are tracked."""
-        return tuple(expr for expr in self.texts if joined_column_of(expr) is not None)
+        return tuple(expr for expr in self.blocks.statistics if joined_column_of(expr) is not None)
 
     @property
     def expression_texts(self) -> tuple[str, ...]:
@@ -72,7 +72,8 @@ def encode(segment: Segment) -> bytes:
     }
     described = []
     for index, (expr, statistics) in enumerate(segment.blocks.statistics.items()):
-        described.append(_describe(expr, statistics, segment.texts.get(expr)))
+        text = text_of(expr) if joined_column_of(expr) is not None else segment.texts.get(expr)
+        described.append(_describe(expr, statistics, text))
         columns.update(_columns(f"c{index}", statistics))
     columns.update(_words("union", segment.blocks.unions))
     columns.update(_words("known", segment.blocks.union_known))
