@@ -22,7 +22,7 @@ FEATURES = (
 COLUMNS = (
     "(SELECT x FROM a WHERE a_id = k)",
     "(SELECT y FROM a JOIN b ON b_key = b_id WHERE a_id = k)",
-    "(SELECT v FROM facts f WHERE f.k2 = k)",
+    "(SELECT f.v FROM facts f WHERE f.k2 = skipstone_table.k)",
 )
 QUERIES, BATCHES, FILES = 5, 3, 6
 

@@ -41,8 +41,8 @@ from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics
 from skipstone.pruning.masks import Flags
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
+from skipstone.spark.engine.joined_bits import joined_bits
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.partners import joined_bits
 from skipstone.spark.engine.row_hash import (
     HASH,
     MOST_HASHED,
