@@ -21,15 +21,19 @@ BACK = "SELECT count(*) FROM dim WHERE d_k IN (SELECT k FROM facts WHERE id < {0
 @pytest.fixture
 def star(spark: SparkSession, tmp_path: Path) -> Path:
     """4,000 facts with random keys of 1,000 rows, of eight random kinds and in 20 lands of four regions."""
-    tables = {
-        "facts": (4_000, "id", "pmod(xxhash64(id), 1000) AS k"),
+    tables: dict[str, tuple[int, tuple[str, ...]]] = {
+        "facts": (4_000, ("id", "pmod(xxhash64(id), 1000) AS k")),
         "dim": (
-            *(1_000, "pmod(id * 7, 1000) AS d_k", "concat('kind', pmod(xxhash64(id, 2), 8)) AS kind"),
-            "pmod(xxhash64(id, 3), 20) AS d_land",
+            1_000,
+            (
+                "pmod(id * 7, 1000) AS d_k",
+                "concat('kind', pmod(xxhash64(id, 2), 8)) AS kind",
+                "pmod(xxhash64(id, 3), 20) AS d_land",
+            ),
         ),
-        "land": (20, "id AS l_id", "concat('r', id % 4) AS region"),
+        "land": (20, ("id AS l_id", "concat('r', id % 4) AS region")),
     }
-    for name, (rows, *columns) in tables.items():
+    for name, (rows, columns) in tables.items():
         frame = spark.range(0, rows, 1, 1).selectExpr(*columns)
         frame.write.format("delta").save(str(tmp_path / name))
     statements = [*(JOIN.format(n) for n in (1, 2)), *(KIND.format(n) for n in (1, 2)), BACK.format(200)]

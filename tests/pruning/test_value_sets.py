@@ -71,6 +71,9 @@ def test_ranges_that_a_predicate_may_meet_have_their_bit() -> None:
     numbers = of_values((1, 5), (1, 8))
     assert satisfied(equals(I, 3), I, numbers)[0].tolist() == [0]
     assert satisfied(equals(I, 7), I, numbers)[0].tolist() == [0b10]
+    # What is computed from a value may be anything.
+    more = Call("add", (I, Literal(96, INT)), INT)
+    assert satisfied(equals(more, 100), I, of_values((1, 5), (4, 8)))[0].tolist() == [0b11]
     # Two ranges that overlap are two ranges.
     assert satisfied(equals(I, 5), I, of_values((1, 5), (5, 8)))[0].tolist() == [0b11]
 
