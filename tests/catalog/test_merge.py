@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from tests.catalog.segments import SETTINGS, A, S, bounds, equals, feature, segment, value_sets
 
@@ -10,6 +11,7 @@ from skipstone.catalog import Catalog, merge
 from skipstone.catalog.decide import decide
 from skipstone.predicate.expr import Column, Expr, IsNull
 from skipstone.predicate.types import DOUBLE, INT, LONG, STRING
+from skipstone.pruning.blocks import Statistics, ValueSets
 
 
 def skipped(catalog: Catalog, filter_: Expr) -> list[str]:
@@ -84,6 +86,36 @@ def test_an_unknown_value_set_stays_unknown() -> None:
     other = bounds(STRING, ["a"], ["z"], values=value_sets(["a"], [["a"]]))
     catalog = merge([segment(["f", "g"], {S: kept}), segment(["h"], {S: other})])
     assert skipped(catalog, equals(S, "m")) == ["f", "h"]
+
+
+def test_ranges_of_different_dictionaries_are_merged_by_both_ends() -> None:
+    one = with_last(value_sets(["a", "m"], [["a"], ["m"]]), "c", "z")
+    two = with_last(value_sets(["a", "d"], [["a"], ["d"]]), "d", "z")
+    three = value_sets(["a"], [["a"]])
+    catalog = merge(
+        [
+            segment([f"f{number}", f"g{number}"][: len(sets.known)], {S: unbounded(sets)})
+            for number, sets in enumerate((one, two, three))
+        ]
+    )
+    values = catalog.blocks.statistics[S].values
+    assert values is not None
+    assert list(zip(values.dictionary, values.last or (), strict=True)) == [
+        *(("a", "c"), ("m", "z"), ("a", "d"), ("d", "z"), ("a", "a")),
+    ]
+    assert skipped(catalog, equals(S, "b")) == ["g0", "g1", "f2"]
+    assert skipped(catalog, equals(S, "a")) == ["g0", "g1"]
+    assert skipped(catalog, equals(S, "cc")) == ["f0", "g0", "g1", "f2"]
+    assert skipped(catalog, equals(S, "e")) == ["f0", "g0", "f1", "f2"]
+
+
+def with_last(values: ValueSets, *last: str) -> ValueSets:
+    return replace(values, last=last)
+
+
+def unbounded(values: ValueSets) -> Statistics:
+    none = [None] * len(values.known)
+    return bounds(STRING, none, none, values=values)
 
 
 def test_nan_is_one_value_of_merged_sets_and_a_text_is_never_taken_for_it() -> None:

@@ -68,6 +68,25 @@ def test_value_sets_of_every_type_come_back_exactly(name: str) -> None:
     assert values.known.tolist() == [True, False]
 
 
+def test_ranges_come_back_and_only_they_need_a_format_that_earlier_versions_refuse() -> None:
+    sets = replace(value_sets(["a", "m"], [["a"], ["m"]]), last=("l", "z"))
+    data = encode(segment(["f0", "f1"], {S: bounds(STRING, ["a", "m"], ["l", "z"], values=sets)}))
+    values = decode(data).blocks.statistics[S].values
+    assert values is not None
+    assert (values.dictionary, values.last) == (("a", "m"), ("l", "z"))
+    assert format_of(data) == FORMAT == 3
+    plain = bounds(STRING, ["a"], ["a"], values=value_sets(["a"], [["a"]]))
+    assert format_of(encode(segment(["f"], {S: plain}))) == 2
+    header = json.loads(pq.read_table(io.BytesIO(data)).schema.metadata[b"skipstone"])
+    header["statistics"][0]["last"] = ["l"]
+    with pytest.raises(SkipstoneError, match="not every range has an end"):
+        decode(rewritten(data, statistics=header["statistics"]))
+
+
+def format_of(data: bytes) -> int:
+    return int(json.loads(pq.read_table(io.BytesIO(data)).schema.metadata[b"skipstone"])["format"])
+
+
 def test_nan_in_a_value_set_comes_back_as_nan() -> None:
     column = Column(("x",), DOUBLE)
     nan = math.nan

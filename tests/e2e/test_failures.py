@@ -96,7 +96,7 @@ def test_a_catalog_of_a_newer_format_reads_everything(
 ) -> None:
     segment = _segment(small)
     stored = decode(segment.read_bytes())
-    monkeypatch.setattr("skipstone.catalog.segment.FORMAT", 99)
+    monkeypatch.setattr("skipstone.catalog.segment._WITHOUT_RANGES", 99)
     newer = encode(stored)
     monkeypatch.undo()
     segment.unlink()

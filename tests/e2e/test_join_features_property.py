@@ -19,6 +19,11 @@ FEATURES = (
     "EXISTS (SELECT 1 FROM a WHERE a_id = k AND b_key = k2 AND x < 6)",
     "EXISTS (SELECT 1 FROM facts f WHERE f.k = skipstone_table.k2 AND f.v < 3)",
 )
+COLUMNS = (
+    "(SELECT x FROM a WHERE a_id = k)",
+    "(SELECT y FROM a JOIN b ON b_key = b_id WHERE a_id = k)",
+    "(SELECT f.v FROM facts f WHERE f.k2 = skipstone_table.k)",
+)
 QUERIES, BATCHES, FILES = 5, 3, 6
 
 
@@ -91,13 +96,14 @@ def _light(spark: SparkSession) -> Iterator[None]:
         yield
 
 
+@pytest.mark.parametrize("columns", [(), COLUMNS], ids=["features", "columns too"])
 def test_random_joins_have_the_same_rows_with_skipping_and_without(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, columns: tuple[str, ...]
 ) -> None:
     read = total = 0
     random = Random("joins")
     write(spark, tmp_path, random)
-    table = indexed(spark, "facts", tmp_path / "facts", features=FEATURES)
+    table = indexed(spark, "facts", tmp_path / "facts", features=FEATURES, expressions=columns)
     for _ in range(BATCHES):
         queries = [random_query(random) for _ in range(QUERIES)]
         every = " UNION ALL ".join(

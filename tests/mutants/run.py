@@ -44,14 +44,19 @@ FIRST = {
     "pruning/prune.py": (
         "tests/pruning/test_prune_rules.py",
         "tests/pruning/test_prune_features.py",
+        "tests/pruning/test_prune_joined.py",
         "tests/pruning/test_budget.py",
     ),
     "pruning/partitions.py": ("tests/pruning/test_partitions.py",),
     "pruning/arithmetic.py": ("tests/pruning/test_monotone.py",),
     "pruning/monotone.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
     "pruning/widening.py": ("tests/pruning/test_monotone.py", "tests/pruning/test_prune_traps.py"),
-    "pruning/value_sets.py": ("tests/pruning/test_value_sets.py", "tests/pruning/test_prune_features.py"),
-    "pruning/blocks.py": ("tests/pruning/test_prune_features.py",),
+    "pruning/value_sets.py": (
+        "tests/pruning/test_value_sets.py",
+        "tests/pruning/test_prune_features.py",
+        "tests/pruning/test_prune_joined.py",
+    ),
+    "pruning/blocks.py": ("tests/pruning/test_prune_features.py", "tests/pruning/test_prune_joined.py"),
     "pruning/budget.py": (
         "tests/pruning/test_budget.py::test_a_budget_counts_what_is_taken_and_refuses_what_is_more_than_is_left",
     ),

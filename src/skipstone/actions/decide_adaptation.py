@@ -145,7 +145,7 @@ def _prices(prepared: Prepared, group: ColumnGroup, inputs: CostInputs) -> Price
 
 def _volume(prepared: Prepared, numbers: npt.NDArray[np.int32], design: Design, inputs: CostInputs) -> Volume:
     sample, queries = prepared.view.sample, prepared.workload.queries
-    scanned = scanned_blocks(numbers, sample, queries, prepared.features_of(design))
+    scanned = scanned_blocks(numbers, sample, queries, prepared.judging_features(design))
     load = load_of(queries, prepared.entries, inputs.sizes)
     return volume(scanned, load, prepared.total_rows, inputs.model.coefficients)
 

@@ -9,6 +9,7 @@ from skipstone.catalog import Catalog
 from skipstone.estimate.benefit import observed_days
 from skipstone.estimate.cost import CostModel
 from skipstone.estimate.cost_inputs import CostInputs
+from skipstone.predicate.joined_column import column_unbound, joined_column_of
 from skipstone.predicate.partner import partners_in, unbound
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.open_table import OpenTable
@@ -29,12 +30,15 @@ def gather_costs(
 
 
 def _of_now(table: OpenTable) -> Catalog:
-    """The catalog with features about joined tables as a log has them, if these tables are unchanged."""
+    """The catalog with what it knows of joined tables as a log has it, if these tables are unchanged."""
     catalog, joined = table.catalog, JoinedTables(table.engine)
-    if not any(partners_in(each.predicate) for each in catalog.blocks.features):
+    columns = [key for key in catalog.blocks.statistics if joined_column_of(key) is not None]
+    if not columns and not any(partners_in(each.predicate) for each in catalog.blocks.features):
         return catalog
     features = tuple(
         replace(each, predicate=unbound(each.predicate)) if joined.is_current(each.predicate) else each
         for each in catalog.blocks.features
     )
-    return replace(catalog, blocks=replace(catalog.blocks, features=features))
+    current = {key: column_unbound(key) for key in columns if joined.is_current(key)}
+    statistics = {current.get(key, key): known for key, known in catalog.blocks.statistics.items()}
+    return replace(catalog, blocks=replace(catalog.blocks, features=features, statistics=statistics))

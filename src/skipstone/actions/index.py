@@ -27,8 +27,7 @@ from skipstone.spark.engine.reader_settings import settings_of
 from skipstone.spark.engine.resolve_tracked import (
     still_tracked,
     tracked_columns,
-    tracked_expressions,
-    tracked_features,
+    tracked_set,
 )
 from skipstone.spark.engine.statistics import compute, scans_of
 from skipstone.view import View, Viewed, count, listed, megabytes
@@ -185,14 +184,15 @@ def _what_to_track(table: OpenTable, catalog: Catalog, asked: Index) -> TrackedS
     """The columns, what is asked for now, and what earlier runs were asked for."""
     expressions, features = (tuple(dict.fromkeys(texts)) for texts in (asked.expressions, asked.features))
     tracked = TrackedSet(tracked_columns(table.snapshot.schema)).with_more(
-        TrackedSet(tracked_expressions(table, expressions), tracked_features(table, features))
+        tracked_set(table, expressions, features)
     )
     if asked.rebuild:
         return tracked
     before = _still_asked(catalog, set(table.files.paths))
-    texts = _others((text for segment in before for text in segment.texts.values()), expressions)
+    texts = _others((text for segment in before for text in segment.expression_texts), expressions)
     conditions = [f for segment in before for f in segment.blocks.features if f.text not in features]
-    earlier = still_tracked(table, texts, conditions)
+    columns = [column for segment in before for column in segment.joined_columns]
+    earlier = still_tracked(table, texts, conditions, columns)
     # Of two texts of one feature the earlier stays: entries that have it lack nothing.
     every = {feature.predicate: feature for feature in (*tracked.features, *earlier.features)}
     return replace(tracked.with_more(earlier), features=tuple(every.values()))

@@ -25,6 +25,7 @@ from skipstone.layout.numbers import block_numbers
 from skipstone.layout.stored_layout import group_record
 from skipstone.predicate.codec import to_json
 from skipstone.predicate.expr import type_of
+from skipstone.predicate.joined_column import columns_asked
 from skipstone.predicate.partner import partners_in
 from skipstone.pruning.blocks import Counts
 from skipstone.spark.engine.assign import Placing
@@ -32,6 +33,7 @@ from skipstone.spark.engine.copy_groups import GroupsPlan
 from skipstone.spark.engine.draw_sample import count_vectors
 from skipstone.spark.engine.open_table import OpenTable
 from skipstone.spark.engine.resolve_tracked import (
+    joined_columns_now,
     rendered_expressions,
     rendered_features,
     still_tracked,
@@ -161,12 +163,14 @@ def _to_track(table: OpenTable, prepared: Prepared, design: Design) -> TrackedSe
     wanted = TrackedSet(
         rendered_expressions(table, [names.sql(expr) for expr in prepared.expressions_of(design)]),
         rendered_features(table, [predicate for predicate in own if predicate not in mined]),
+        joined_columns_now(table, columns_asked(prepared.workload.queries.atoms)),
     )
     asked = [segment for segment in table.catalog.segments if not segment.layout]
     earlier = still_tracked(
         table,
-        [text for segment in asked for text in segment.texts.values()],
+        [text for segment in asked for text in segment.expression_texts],
         [feature for segment in asked for feature in segment.blocks.features],
+        [column for segment in asked for column in segment.joined_columns],
     )
     return columns.with_more(wanted).with_more(earlier)
 

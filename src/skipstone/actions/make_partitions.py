@@ -25,6 +25,7 @@ from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.stored_layout import design_of
 from skipstone.predicate.codec import from_json
 from skipstone.predicate.expr import Expr, Value
+from skipstone.predicate.joined_column import joined_column_of
 from skipstone.predicate.normalize import TRUE
 from skipstone.predicate.partner import partners_in
 from skipstone.progress import Progress
@@ -119,7 +120,10 @@ def rows_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
     """The same for a layout of whole rows."""
     group = design_of(record).group
     stored = record.group
-    earlier = still_tracked(table, [each.sql for each in stored.expressions], map(_feature, stored.features))
+    exprs = [None if each.expr is None else from_json(each.expr) for each in stored.expressions]
+    joined = [expr for expr in exprs if expr is not None and joined_column_of(expr) is not None]
+    own = [each.sql for each, expr in zip(stored.expressions, exprs, strict=True) if expr not in joined]
+    earlier = still_tracked(table, own, map(_feature, stored.features), joined)
     return Plan(
         chosen=table.file_indices,
         placing=Placing.of(table, group.assignment),

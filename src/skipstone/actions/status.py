@@ -14,6 +14,7 @@ from skipstone.catalog import stamp
 from skipstone.catalog.replica_store import replica_stamp
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.expr import Column
+from skipstone.predicate.joined_column import text_of
 from skipstone.predicate.readable import plain_constants
 from skipstone.predicate.render import to_sql
 from skipstone.spark.engine.open_table import OpenTable
@@ -30,7 +31,8 @@ class TableStatus(Viewed):
 
     ``files_indexed`` counts the files whose statistics this session can use; all others are always read.
     ``segments`` counts the catalog's files and ``indexed_at`` is the time of the newest.
-    ``outdated_features`` are about tables that were changed since, so that nothing is skipped by them.
+    ``outdated_features`` are about tables that were changed since, so that nothing is skipped by them;
+    ``outdated_columns`` are columns of such tables.
     """
 
     root: str
@@ -48,6 +50,7 @@ class TableStatus(Viewed):
     problem: str = ""
     replicas: tuple[ReplicaStatus, ...] = ()
     outdated_features: tuple[str, ...] = ()
+    outdated_columns: tuple[str, ...] = ()
 
     def view(self) -> View:
         """The table, its catalog and its query log."""
@@ -72,8 +75,9 @@ class TableStatus(Viewed):
         yield "last run", f"{_moment(self.indexed_at)} UTC, {count(self.segments, 'segment')}"
         for name in ("columns", "expressions", "features"):
             yield name, listed(map(plain_constants, getattr(self, name)))
-        if self.outdated_features:
-            known = count(len(self.outdated_features), "feature")
+        found = {"feature": self.outdated_features, "column": self.outdated_columns}
+        if any(found.values()):
+            known = " and ".join(count(len(each), what) for what, each in found.items() if each)
             yield "outdated", f"{known} about joined tables that have changed: run skipstone index"
 
     def to_dict(self) -> dict[str, object]:
@@ -133,6 +137,9 @@ class Status:
             features=tuple(dict.fromkeys(feature.text for feature in features)),
             outdated_features=tuple(
                 dict.fromkeys(each.text for each in features if not joined.is_current(each.predicate))
+            ),
+            outdated_columns=tuple(
+                text_of(key) for key in catalog.blocks.statistics if not joined.is_current(key)
             ),
             problem=problem,
             log=log,

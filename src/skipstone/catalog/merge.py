@@ -7,7 +7,7 @@ newer one has the statistics that were asked for last.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,12 +116,12 @@ def _merge_statistics(expr: Expr, take: list[tuple[Segment, Counts]]) -> Statist
 
 
 def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | None:
-    dictionary: list[Value] = []
+    dictionary: list[tuple[Value, Value]] = []
     indices: dict[object, int] = {}
     for values, _ in parts:
-        for value in values.dictionary if values is not None else ():
-            if indices.setdefault(_key(value), len(dictionary)) == len(dictionary):
-                dictionary.append(value)
+        for each in _ranges(values):
+            if indices.setdefault(_key(each), len(dictionary)) == len(dictionary):
+                dictionary.append(each)
     if not indices or len(indices) > _MOST_VALUES:
         return None
     width = (len(indices) + 63) // 64
@@ -132,15 +132,23 @@ def _merge_values(parts: list[tuple[ValueSets | None, Counts]]) -> ValueSets | N
             known.append(np.zeros(len(rows), np.bool_))
         else:
             known.append(values.known[rows])
-            for old, value in enumerate(values.dictionary):
-                _move_bit(values.words[rows], old, piece, indices[_key(value)])
+            for old, each in enumerate(_ranges(values)):
+                _move_bit(values.words[rows], old, piece, indices[_key(each)])
         words.append(piece)
-    return ValueSets(tuple(dictionary), np.concatenate(words), np.concatenate(known))
+    several = any(values is not None and values.last is not None for values, _ in parts)
+    first, last = (tuple(each) for each in zip(*dictionary, strict=True))
+    return ValueSets(first, np.concatenate(words), np.concatenate(known), last if several else None)
 
 
-def _key(value: Value) -> object:
+def _ranges(values: ValueSets | None) -> Iterator[tuple[Value, Value]]:
+    """Each value of the dictionary with the last of its range, which may be itself."""
+    if values is not None:
+        yield from zip(values.dictionary, values.last or values.dictionary, strict=True)
+
+
+def _key(ends: tuple[Value, Value]) -> object:
     """NaN is one value, though no NaN equals another; its key is no value of any type."""
-    return _NAN if isinstance(value, float) and math.isnan(value) else value
+    return tuple(_NAN if isinstance(end, float) and math.isnan(end) else end for end in ends)
 
 
 def _move_bit(source: Words, old: int, target: Words, new: int) -> None:

@@ -21,14 +21,16 @@ from skipstone.catalog.files import Files
 from skipstone.errors import SkipstoneError
 from skipstone.json_types import JsonObject, json_int, json_list, json_object, json_text
 from skipstone.predicate.codec import from_json, to_json, value_from_json, value_to_json
-from skipstone.predicate.expr import Expr, Opaque
+from skipstone.predicate.expr import Expr, Opaque, Value
+from skipstone.predicate.joined_column import joined_column_of, text_of
 from skipstone.predicate.types import Type
 from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics, ValueSets, Words
 
 __all__ = ["FORMAT", "Segment", "decode", "encode"]
 
 LOG = logging.getLogger("skipstone")
-FORMAT = 2
+FORMAT = 3
+_WITHOUT_RANGES = 2
 _HEADER = b"skipstone"
 
 
@@ -49,6 +51,16 @@ class Segment:
     layout: str = ""
     group: int | None = None
 
+    @property
+    def joined_columns(self) -> tuple[Expr, ...]:
+        """The columns of joined tables that are tracked."""
+        return tuple(expr for expr in self.blocks.statistics if joined_column_of(expr) is not None)
+
+    @property
+    def expression_texts(self) -> tuple[str, ...]:
+        """The SQL of the tracked expressions of the table's own columns."""
+        return tuple(text for expr, text in self.texts.items() if joined_column_of(expr) is None)
+
 
 def encode(segment: Segment) -> bytes:
     """The segment as the bytes of a Parquet file."""
@@ -60,12 +72,14 @@ def encode(segment: Segment) -> bytes:
     }
     described = []
     for index, (expr, statistics) in enumerate(segment.blocks.statistics.items()):
-        described.append(_describe(expr, statistics, segment.texts.get(expr)))
+        text = text_of(expr) if joined_column_of(expr) is not None else segment.texts.get(expr)
+        described.append(_describe(expr, statistics, text))
         columns.update(_columns(f"c{index}", statistics))
     columns.update(_words("union", segment.blocks.unions))
     columns.update(_words("known", segment.blocks.union_known))
+    ranges = any(each["last"] is not None for each in described)
     header = {
-        "format": FORMAT,
+        "format": FORMAT if ranges else _WITHOUT_RANGES,
         "created": segment.created,
         "layout": segment.layout,
         "group": segment.group,
@@ -99,10 +113,13 @@ def decode(data: bytes, name: str = "the catalog") -> Segment:
 
 def _describe(expr: Expr, statistics: Statistics, sql: str | None) -> dict[str, object]:
     values = statistics.values
-    dictionary = None
+    dictionary = last = None
     if values is not None:
         dictionary = [value_to_json(value, statistics.type) for value in values.dictionary]
-    return {"expr": to_json(expr), "sql": sql, "type": statistics.type.text, "dictionary": dictionary}
+        if values.last is not None:
+            last = [value_to_json(value, statistics.type) for value in values.last]
+    type_ = statistics.type.text
+    return {"expr": to_json(expr), "sql": sql, "type": type_, "dictionary": dictionary, "last": last}
 
 
 def _columns(prefix: str, statistics: Statistics) -> Iterator[tuple[str, pa.Array]]:
@@ -167,7 +184,7 @@ def _read_statistics(table: pa.Table, prefix: str, described: JsonObject) -> Sta
         dictionary = tuple(value_from_json(value, type_) for value in json_list(described["dictionary"]))
         words = _read_words(table, f"{prefix}.set", (len(dictionary) + 63) // 64)
         known = table[f"{prefix}.known"].to_numpy(zero_copy_only=False).astype(np.bool_)
-        values = ValueSets(dictionary, words, known)
+        values = ValueSets(dictionary, words, known, _last(described.get("last"), type_, len(dictionary)))
     return Statistics(
         type=type_,
         low=_array(table, f"{prefix}.low"),
@@ -176,6 +193,16 @@ def _read_statistics(table: pa.Table, prefix: str, described: JsonObject) -> Sta
         nans=_counts(table, f"{prefix}.nans"),
         values=values,
     )
+
+
+def _last(described: object, type_: Type, size: int) -> tuple[Value, ...] | None:
+    """The ends of ranges, which formats 1 and 2 have none of."""
+    if described is None:
+        return None
+    found = tuple(value_from_json(value, type_) for value in json_list(described))
+    if len(found) != size:
+        raise ValueError("not every range has an end")
+    return found
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.joined_column import text_of
 from skipstone.predicate.types import Type
 from skipstone.pruning.blocks import Feature
 
@@ -22,15 +23,20 @@ class Tracked:
 
 @dataclass(frozen=True, slots=True)
 class TrackedSet:
-    """All that is known of each block: statistics of ``expressions``, columns included, and feature bits."""
+    """All that is known of each block: statistics of ``expressions``, columns included, and feature bits.
+
+    ``joined_columns`` are columns of joined tables that value sets are kept of.
+    """
 
     expressions: tuple[Tracked, ...]
     features: tuple[Feature, ...] = ()
+    joined_columns: tuple[Expr, ...] = ()
 
     @property
     def texts(self) -> dict[Expr, str]:
-        """The SQL of the expressions that are no plain columns."""
-        return {item.expr: item.sql for item in self.expressions if not isinstance(item.expr, Column)}
+        """The SQL of the expressions that are no plain columns; of joined columns, what they are called."""
+        own = {item.expr: item.sql for item in self.expressions if not isinstance(item.expr, Column)}
+        return own | {expr: text_of(expr) for expr in self.joined_columns}
 
     def with_more(self, more: TrackedSet) -> TrackedSet:
         """Both together, each thing once."""
@@ -40,4 +46,5 @@ class TrackedSet:
             expressions.setdefault(item.expr, item)
         for feature in more.features:
             features.setdefault(feature.predicate, feature)
-        return TrackedSet(tuple(expressions.values()), tuple(features.values()))
+        joined = dict.fromkeys((*self.joined_columns, *more.joined_columns))
+        return TrackedSet(tuple(expressions.values()), tuple(features.values()), tuple(joined))

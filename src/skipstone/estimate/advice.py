@@ -23,6 +23,7 @@ from skipstone.layout.formulas import holds
 from skipstone.layout.hyper import HYPER
 from skipstone.layout.layouts import REPLICA_LAYOUTS, layout_named
 from skipstone.layout.numbers import block_numbers
+from skipstone.predicate.joined_column import columns_asked
 from skipstone.progress import Progress
 from skipstone.view import Cell, Grid, Share, View, Viewed
 from skipstone.workload.queries import BrokenQuery
@@ -339,7 +340,8 @@ def features_of_rewrite(prepared: Prepared, design: Design, sizes: ColumnSizes) 
     if len(design.groups) > 1:
         return features_of_groups(design.groups, float(prepared.total_rows), sizes)
     features = [feature.predicate for feature in prepared.features_of(design)]
-    expressions = prepared.expressions_of(design)
+    joined = columns_asked(prepared.workload.queries.atoms)
+    expressions = (*prepared.expressions_of(design), *joined)
     size, rows = float(prepared.bytes), float(prepared.total_rows)
     extent = Extent(size, rows, rows * sizes.of().values)
     return rewrite_features(design.group.assignment, (*features, *expressions), extent)
@@ -359,7 +361,7 @@ def _virtual_files(prepared: Prepared) -> Scanned:
 def _scanned(prepared: Prepared, design: Design) -> Scanned:
     sample, queries = prepared.view.sample, prepared.workload.queries
     numbers = block_numbers(design.group.assignment, sample, queries.atoms)
-    return scanned_blocks(numbers, sample, queries, prepared.features_of(design), prepared.asked.view)
+    return scanned_blocks(numbers, sample, queries, prepared.judging_features(design), prepared.asked.view)
 
 
 def needed(prepared: Prepared) -> Scanned:

@@ -53,7 +53,7 @@ def block_maps(prepared: Prepared, designs: Mapping[str, Design], inputs: CostIn
             continue
         numbers = block_numbers(design.group.assignment, sample, queries.atoms)
         found[name] = _map(
-            prepared, numbers, prepared.features_of(design), blocks_of(design.group.assignment)
+            prepared, numbers, prepared.judging_features(design), blocks_of(design.group.assignment)
         )
     found[CURRENT_LAYOUT] = _current(prepared, inputs)
     return {name: it for name, it in found.items() if len(it.rows) <= _MOST_BLOCKS}

@@ -19,6 +19,8 @@ from skipstone.layout.table_view import FitWorkload, TableView
 from skipstone.layout.workload_view import workload_view
 from skipstone.predicate.codec import canonical_text
 from skipstone.predicate.expr import Column, Expr
+from skipstone.predicate.joined_column import about_known_column, columns_asked
+from skipstone.predicate.render import to_sql
 from skipstone.pruning.blocks import Counts, Feature
 from skipstone.workload.analysis import Analysis
 from skipstone.workload.predicates import LoggedFilter
@@ -93,6 +95,14 @@ class Prepared:
         """The features whose bits blocks of this design get: the mined ones, its own, and additional ones."""
         additional = additional_features(self.view.sample, self.workload.queries)
         every = (*self.workload.features, *design.group.features, *additional)
+        return tuple({feature.predicate: feature for feature in reversed(every)}.values())[::-1]
+
+    def judging_features(self, design: Design) -> tuple[Feature, ...]:
+        """The same, and all else that blocks will be judged by: what value sets of joined columns decide."""
+        atoms = self.workload.queries.atoms
+        known = columns_asked(atoms)
+        more = (Feature(atom, to_sql(atom)) for atom in atoms if about_known_column(atom, known))
+        every = (*self.features_of(design), *more)
         return tuple({feature.predicate: feature for feature in reversed(every)}.values())[::-1]
 
     def expressions_of(self, design: Design) -> tuple[Expr, ...]:

@@ -32,6 +32,7 @@ from skipstone.predicate.expr import (
     walk,
 )
 from skipstone.predicate.function_names import EXTRACTED, OPERATORS, SQL_NAMES, TRY_NAMES
+from skipstone.predicate.joined_column import text_of
 from skipstone.predicate.literals import identifier, literal_sql, plain_sql, text_sql, type_sql
 from skipstone.predicate.partner import Partner, partner_of
 from skipstone.predicate.types import Kind
@@ -64,6 +65,8 @@ def _is_unwritable(part: Expr) -> bool:
             return nanos % 1000 != 0  # a constant has microseconds
         case Call("literal", ()):
             return container_sql(part) is None
+        case Call("joined_column"):
+            return True  # it is no value of a row
         case Call("partner"):
             partner = partner_of(part)
             return partner is None or unwritable(partner.where) is not None
@@ -178,6 +181,8 @@ def _call(call: Call) -> tuple[str, int]:
             return f"{_at(arg, _PRIMARY)}.{identifier(dict(call.params).get('field', '?'))}", _PRIMARY
         case "partner", _ if (partner := partner_of(call)) is not None:
             return _partner(partner), _PRIMARY
+        case "joined_column", _:
+            return text_of(call), _PRIMARY
         case "literal", ():
             return container_sql(call) or dict(call.params).get("value", "literal()"), _PRIMARY
     if name in EXTRACTED and len(args) == 1:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skipstone.predicate.expr import Column, Expr, Value, columns_of, type_of
+from skipstone.predicate.joined_column import joined_column_of
 from skipstone.predicate.types import Kind, Type
 
 __all__ = ["MOST_VALUES", "SET_KINDS", "BlockSet", "Counts", "Feature", "Statistics", "ValueSets", "Words"]
@@ -34,11 +35,15 @@ class ValueSets:
     The dictionary has at most 256 values, NaN may be one of them. Bit ``i`` of a block is bit
     ``i % 64`` of word ``i // 64``. ``words`` has shape (blocks, words); where ``known`` is false
     the words of that block mean nothing.
+
+    With ``last`` the dictionary has ranges, from each value to the one in ``last``, both included: every
+    value of the block lies in a range that has a bit. Ranges may overlap.
     """
 
     dictionary: tuple[Value, ...]
     words: Words
     known: npt.NDArray[np.bool_]
+    last: tuple[Value, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +136,18 @@ class BlockSet:
             columns = columns_of(key)
             found[columns] = (*found.get(columns, ()), index)
         return found
+
+    @cached_property
+    def joined(self) -> Mapping[object, BlockSet]:
+        """What is known of the rows of other tables that have the keys of a block's rows, by the join.
+
+        How many these are is not known.
+        """
+        found: dict[object, dict[Expr, Statistics]] = {}
+        for key, statistics in self.statistics.items():
+            if (joined := joined_column_of(key)) is not None and statistics.values is not None:
+                found.setdefault(joined.join, {})[joined.column] = statistics
+        return {join: BlockSet.of(np.full(len(self), -1), known) for join, known in found.items()}
 
     @cached_property
     def has_empty(self) -> bool:

@@ -14,6 +14,8 @@ Let the filter be a conjunction. A block is skipped if one of these rules it out
 * a feature that the conjunction implies and that no row of the block has (the union vector's bit is
   0). This is feature-based skipping, section 5 of "Fine-grained Partitioning for Aggressive Data
   Skipping" (SIGMOD 2014), with the query vector as a mask over 64 features at a time;
+* what other tables hold for the rows of the block, where the filter asks for a partner that satisfies a
+  condition: the partners' values are pruned by that condition like the rows of a block;
 * an OR each of whose branches is ruled out, each judged together with the other conjuncts, so that a
   feature ``a AND b`` serves ``(a OR c) AND b`` as well.
 
@@ -37,6 +39,7 @@ from skipstone.predicate.allows import allows
 from skipstone.predicate.expr import Expr, Literal
 from skipstone.predicate.limits import too_complex
 from skipstone.predicate.normalize import conjuncts
+from skipstone.predicate.partner import partner_of
 from skipstone.predicate.types import BOOLEAN
 from skipstone.pruning.alternatives import Alternatives
 from skipstone.pruning.blocks import BlockSet
@@ -72,11 +75,13 @@ def prune(filter: Expr, blocks: BlockSet, budget: Budget | None = None) -> Prune
     ledger.record(found for part in cheap for found in ledger.rules.atom(part))
     for part in sorted(others, key=_ranges):
         ledger.record(ledger.survivors().atom(part))
+    judged = ledger.through_joins(usable, blocks)
     top, rules = FilterContext(usable), ledger.survivors()
     ledger.record(rules.together(top))
     alternatives = Alternatives(ledger.survivors())
     ledger.record(alternatives.judge(top))
-    unused = unused_predicates(parts, blocks, ledger.rules.implied)
+    unjudged = tuple(part for part in parts if part not in judged)
+    unused = unused_predicates(unjudged, blocks, ledger.rules.implied)
     if not np.all(ledger.verdict):
         unused += curtailed(tuple(alternatives.curtailed | ledger.rules.curtailed))
     return PruneResult(ledger.verdict != 0, ledger.verdict, tuple(ledger.reasons), unused)
@@ -128,6 +133,25 @@ class _Ledger:
         if useful:
             self._write(_first(useful, len(self.rules.scope), len(self.reasons)))
             self.reasons += [reason(each.code, each.subject, each.predicate, each.text) for each in useful]
+
+    def through_joins(self, parts: tuple[Expr, ...], blocks: BlockSet) -> set[Expr]:
+        """Rule out blocks none of whose partners satisfies what a join asks of them.
+
+        Each predicate is judged alone, for two of them may hold for two partners of one row. Returns those
+        that something is known about.
+        """
+        judged: set[Expr] = set()
+        for part in parts:
+            partner = partner_of(part)
+            partners = None if partner is None else blocks.joined.get(partner.join)
+            if partner is None or partners is None:
+                continue
+            scope = self.survivors().scope
+            found = prune(partner.where, partners, self.rules.budget)
+            if len(found.unused) < len(conjuncts(partner.where)):
+                judged.add(part)
+            self.record([RuledOut(scope.narrow(found.skip), Code.PARTNER, None, part)])
+        return judged
 
     def _write(self, late: npt.NDArray[np.int16]) -> None:
         index = self.rules.scope.index

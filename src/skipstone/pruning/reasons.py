@@ -35,6 +35,7 @@ class Code(Enum):
     MIN_MAX = "min/max"
     VALUE_SET = "value set"
     FEATURE = "feature"
+    PARTNER = "partner"
     COMBINED = "combined"
 
 
@@ -115,8 +116,9 @@ def reason(code: Code, subject: Expr | None, predicate: Expr, text: str = "") ->
             sentence = f"min/max of {name or condition} cannot satisfy {condition}"
         case Code.VALUE_SET:
             sentence = f"no value of {name} satisfies {condition}"
-        case Code.FEATURE:
-            sentence = f"no row has the feature {plain_constants(text) or condition}"
+        case Code.FEATURE | Code.PARTNER:
+            what = "a partner as in" if code is Code.PARTNER else "the feature"
+            sentence = f"no row has {what} {plain_constants(text) or condition}"
         case Code.COMBINED if isinstance(predicate, And):
             sentence = f"min/max of {name} cannot satisfy {condition} together"
         case _:

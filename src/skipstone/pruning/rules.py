@@ -131,7 +131,7 @@ class Rules:
             if context.outer is not None:
                 found.append(self._members_of(context.outer, index))
             if not found:
-                found.append(satisfied(TRUE, key, self._narrow(key).dictionary))
+                found.append(satisfied(TRUE, key, self._narrow(key)))
             known = reduce(np.bitwise_and, (words for words, _ in found)), all(null for _, null in found)
             self._sets_met[id(context), index] = known
             self._contexts.append(context)
@@ -149,7 +149,7 @@ class Rules:
     def _satisfied(self, part: Expr, key: Expr) -> tuple[Words, bool]:
         """The values of the key's dictionary that satisfy the predicate, and whether NULL does."""
         if (known := self._members.get((part, key))) is None:
-            known = self._members[part, key] = satisfied(part, key, self._narrow(key).dictionary)
+            known = self._members[part, key] = satisfied(part, key, self._narrow(key))
         return known
 
     def _narrow(self, key: Expr) -> ValueSets:
@@ -157,7 +157,7 @@ class Rules:
             sets = self.scope.blocks.statistics[key].values
             assert sets is not None
             words, known = self.scope.narrow(sets.words), self.scope.narrow(sets.known)
-            self._sets[key] = ValueSets(sets.dictionary, words, known)
+            self._sets[key] = ValueSets(sets.dictionary, words, known, sets.last)
         return self._sets[key]
 
     def _features(self, context: FilterContext) -> Iterator[RuledOut]:

@@ -29,6 +29,7 @@ from skipstone.predicate.expr import (
 )
 from skipstone.predicate.limits import within_limits
 from skipstone.predicate.normalize import conjuncts
+from skipstone.predicate.partner import partner_of
 from skipstone.predicate.readable import readable, without_inferred
 from skipstone.pruning.alternatives import Alternatives
 from skipstone.pruning.blocks import BlockSet, Statistics
@@ -121,6 +122,9 @@ class _Judge:
     def _found(self, part: Expr) -> Iterator[WhyRead]:
         """Reasons, the most specific first; a block has the first that fits."""
         yield from self._value_set(part)
+        if partner_of(part) is not None:
+            sentence = f"some row may have a partner as in {readable(part)}"
+            yield WhyRead(self._everywhere, part, "PARTNER", sentence, feature=part, narrow=True)
         if atom := allows(part):
             yield from self._atom(part, atom.subject, only_nulls=not atom.possible.bounded)
         elif isinstance(part, Or):
@@ -141,7 +145,7 @@ class _Judge:
             sets = self.scope.blocks.statistics[key].values
             if sets is None or not only_about(part, key):
                 continue
-            words, null = satisfied(part, key, sets.dictionary)
+            words, null = satisfied(part, key, sets)
             known, held = self.scope.narrow(sets.known), self.scope.narrow(sets.words)
             union = np.bitwise_or.reduce(held[known], axis=0) & words if known.any() else words & np.uint64(0)
             values = [

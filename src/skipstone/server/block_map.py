@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skipstone.predicate.expr import Column, Expr, Literal, Value
+from skipstone.predicate.joined_column import joined_column_of
 from skipstone.predicate.literals import plain_sql
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import Kind, Type
@@ -32,11 +33,12 @@ _LONGEST = 200
 
 
 def block_columns(seen: Seen) -> list[dict[str, object]]:
-    """The columns and expressions that blocks have statistics of."""
+    """The columns and expressions that blocks have statistics of; joined columns have no bounds to show."""
     statistics = seen.catalog.blocks.statistics
     return [
         {"sql": to_sql(key), "type": it.type.text, "column": isinstance(key, Column)}
         for key, it in statistics.items()
+        if joined_column_of(key) is None
     ]
 
 
@@ -159,6 +161,17 @@ def _shown(value: Value, type_: Type) -> str:
     return quoted[1][:_LONGEST] if len(quoted) == 3 else text[:_LONGEST]  # noqa: PLR2004 - before, in and after quotes
 
 
+def _shown_range(first: Value, last: Value, type_: Type) -> str | None:
+    """A value, or a range of them."""
+    if first is None:
+        return None
+    return (
+        _shown(first, type_)
+        if first is last or first == last
+        else f"{_shown(first, type_)} to {_shown(last, type_)}"
+    )
+
+
 def _feature(seen: Seen, index: int) -> dict[str, object]:
     blocks = seen.catalog.blocks
     if not 0 <= index < len(blocks.features):
@@ -215,7 +228,7 @@ def _of_block(blocks: BlockSet, key: Expr, entry: int) -> dict[str, object]:
     if sets is not None and sets.known[entry]:
         words = sets.words[entry]
         values = [
-            _shown(value, statistics.type) if value is not None else None
+            _shown_range(value, value if sets.last is None else sets.last[number], statistics.type)
             for number, value in enumerate(sets.dictionary)
             if (int(words[number // 64]) >> (number % 64)) & 1
         ]

@@ -15,6 +15,7 @@ from skipstone.catalog.key_share import key_share
 from skipstone.catalog.replica_store import replica_stamp
 from skipstone.catalog.replicas import Replicas
 from skipstone.predicate.expr import Expr
+from skipstone.predicate.joined_column import column_states
 from skipstone.predicate.normalize import normalize
 from skipstone.predicate.partner import states_in
 from skipstone.predicate.readable import readable
@@ -78,9 +79,14 @@ class LoadedTable:
 
     @property
     def joined(self) -> tuple[str, ...]:
-        """The tables that features are about through joins, by their roots."""
-        features = (*self.catalog.blocks.features, *self.replicas.catalog.blocks.features)
-        return tuple(dict.fromkeys(root for each in features for root in states_in(each.predicate)))
+        """The tables that something is known about through joins, by their roots."""
+        found: dict[str, None] = {}
+        for blocks in (self.catalog.blocks, self.replicas.catalog.blocks):
+            for feature in blocks.features:
+                found.update(dict.fromkeys(states_in(feature.predicate)))
+            for key in blocks.statistics:
+                found.update(dict.fromkeys(column_states(key)))
+        return tuple(found)
 
     def decide(self, question: Question) -> Decided:
         """What a scan skips, and which copies of the rows it reads."""

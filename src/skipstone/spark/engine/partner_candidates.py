@@ -13,26 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import pyarrow as pa
-from pyspark.sql import functions as F
-
 from skipstone.predicate.allows import allows
 from skipstone.predicate.evaluate import order_key
 from skipstone.predicate.expr import Column, Comparison, Expr, Literal, Value
+from skipstone.predicate.joined_column import RANGED_KINDS
 from skipstone.predicate.partner import Partner, other_side, partner_of
-from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import MOST_VALUES
+from skipstone.spark.engine.column_ranges import is_long, sampled_values
 from skipstone.spark.engine.job_settings import DRAWN
 from skipstone.spark.engine.partners import JoinedTables
-from skipstone.spark.engine.stored_bounds import canonical_array
 
 __all__ = ["partner_candidates"]
 
-_ROWS = 4_000
 _QUANTILES = 16
-_MOST_COLUMNS = 12
-_LONGEST = 64
-_KINDS = (Kind.BYTE, Kind.SHORT, Kind.INT, Kind.LONG, Kind.DATE, Kind.STRING, Kind.DECIMAL)
+_MOST_COLUMNS = 24
 
 Path = tuple[Partner, ...]
 """The links of a chain, the last of which has a condition on one column."""
@@ -45,7 +39,7 @@ def partner_candidates(joined: JoinedTables, atoms: Sequence[Expr], seed: int = 
         path = _path(atom)
         about = None if path is None else allows(path[-1].where)
         subject = None if about is None else about.subject
-        if path is not None and isinstance(subject, Column) and subject.type.kind in _KINDS:
+        if path is not None and isinstance(subject, Column) and subject.type.kind in RANGED_KINDS:
             found.setdefault((*(link.join for link in path), subject), (path, subject))
     chosen = list(found.values())[:_MOST_COLUMNS]
     values = _values(joined, [(path[-1].table, column) for path, column in chosen], seed)
@@ -82,18 +76,9 @@ def _values(joined: JoinedTables, wanted: Sequence[tuple[str, Column]], seed: in
         table = joined.open(root)
         names = table.snapshot.logical_names
         rows = table.live(table.file_indices, table.engine.session(DRAWN))
-        shown = (F.expr(names.sql(column)).alias(f"c{index}") for index, column in enumerate(columns))
-        found: pa.Table = rows.select(*shown).orderBy(F.rand(seed)).limit(_ROWS).toArrow()
-        for index, column in enumerate(columns):
-            flat = found[f"c{index}"].combine_chunks()
-            array = flat if isinstance(flat, pa.Array) else pa.concat_arrays(flat.chunks)
-            values = canonical_array(array, column.type).to_pylist()
-            drawn[root, column] = [value for value in values if _is_short(value)]
+        for column, values in zip(columns, sampled_values(rows, names, columns, seed), strict=True):
+            drawn[root, column] = [value for value in values if not is_long(value)]
     return [drawn[each] for each in wanted]
-
-
-def _is_short(value: Value) -> bool:
-    return value is not None and not (isinstance(value, str) and len(value) > _LONGEST)
 
 
 def _conditions(column: Column, drawn: Sequence[Value]) -> Iterator[Expr]:

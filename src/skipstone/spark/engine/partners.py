@@ -12,23 +12,25 @@ Conditions are evaluated on rows that no query may ever have seen, so only such 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
-from urllib.parse import unquote
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from skipstone.catalog.column_names import quoted
 from skipstone.catalog.logical_names import LogicalNames
 from skipstone.errors import SkipstoneError
 from skipstone.predicate.codec import fingerprint
-from skipstone.predicate.expr import Call, Expr, Literal, columns_of, walk
-from skipstone.predicate.normalize import conjuncts, normalize_filter
+from skipstone.predicate.expr import Call, Column, Expr, Literal, columns_of, walk
+from skipstone.predicate.joined_column import (
+    column_bound,
+    column_states,
+    column_unbound,
+    joined_column_of,
+)
+from skipstone.predicate.normalize import TRUE, conjuncts, normalize_filter
 from skipstone.predicate.partner import (
     Partner,
     bound,
@@ -40,19 +42,18 @@ from skipstone.predicate.partner import (
 )
 from skipstone.predicate.render import to_sql, unwritable
 from skipstone.predicate.types import BOOLEAN
-from skipstone.pruning.blocks import Counts, Feature
 from skipstone.spark.bridge.read_back import Unreadable, read_back
+from skipstone.spark.engine.column_ranges import ColumnRanges, column_of, range_words, ranges_of, word_names
 from skipstone.spark.engine.engine import Engine
 from skipstone.spark.engine.job_settings import DRAWN, WIDE
 from skipstone.spark.engine.open_table import OpenTable, open_table
 from skipstone.spark.failures import SPARK_FAILURES, reason_of
 
-__all__ = ["JoinedTables", "joined_bits", "packed_bits_sql"]
+__all__ = ["WORD_BITS", "JoinedTables", "packed_bits_sql"]
 
 LOG = logging.getLogger("skipstone")
-_WORD_BITS = 62
+WORD_BITS = 62
 _BROADCAST_BYTES = 128 << 20
-_FILE = "__skipstone_file"
 _CANNOT_FAIL = {
     *("substring", "lower", "upper", "length", "year", "month", "quarter", "day_of_month", "string_trim"),
     *("literal", "partner"),
@@ -66,13 +67,40 @@ def packed_bits_sql(texts: Sequence[str]) -> list[str]:
     the list of all operands at every link, for comparing them in any order: gigabytes for some plans.
     """
     words = []
-    for start in range(0, len(texts), _WORD_BITS):
+    for start in range(0, len(texts), WORD_BITS):
         bits = [
             f"IF(coalesce({text}, false), {-(1 << bit)}L, 0L)"
-            for bit, text in enumerate(texts[start : start + _WORD_BITS])
+            for bit, text in enumerate(texts[start : start + WORD_BITS])
         ]
         words.append(f"0L - {' - '.join(bits)}")
     return words
+
+
+Ranges = Mapping[Expr, ColumnRanges]
+"""Of joined columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What is asked of one join: predicates, and joined columns, each with what it is in the other table."""
+
+    link: Partner
+    members: list[Partner] = field(default_factory=list)
+    columns: dict[Expr, tuple[Expr, ColumnRanges]] = field(default_factory=dict)
+
+    @property
+    def further(self) -> dict[Expr, ColumnRanges]:
+        """The columns of tables that the other table is joined to."""
+        return {inner: known for inner, known in self.columns.values() if not isinstance(inner, Column)}
+
+    @property
+    def own(self) -> list[tuple[Expr, Column, ColumnRanges]]:
+        """The columns of the other table itself."""
+        return [
+            (column, inner, known)
+            for column, (inner, known) in self.columns.items()
+            if isinstance(inner, Column)
+        ]
 
 
 @dataclass(slots=True, eq=False)
@@ -105,9 +133,10 @@ class JoinedTables:
         return str(self.open(root).jvm_files.state())
 
     def is_current(self, expr: Expr) -> bool:
-        """Whether an expression is about the tables as they are now."""
+        """Whether an expression or a joined column is about the tables as they are now."""
         try:
-            return all(states == {self.state(root)} for root, states in states_in(expr).items())
+            found = states_in(expr) | column_states(expr)
+            return all(states == {self.state(root)} for root, states in found.items())
         except SkipstoneError:  # there is no such table any more
             return False
 
@@ -131,7 +160,7 @@ class JoinedTables:
             return str(problem)
         parts = conjuncts(partner.where)
         nested = [part for part in parts if partner_of(part) is not None]
-        plain = [part for part in parts if partner_of(part) is None]
+        plain = [part for part in parts if partner_of(part) is None and part != TRUE]
         for part in plain:
             if partners_in(part) or not _cannot_fail(part):
                 return f"{to_sql(part)} may fail on some row of {partner.table}"
@@ -153,121 +182,105 @@ class JoinedTables:
                 return f"Spark reads {to_sql(part)} as {to_sql(read)}"
         return next((why for part in nested if isinstance(part, Call) and (why := self._problem(part))), "")
 
-    def with_flags(self, frame: DataFrame, names: LogicalNames, exprs: Iterable[Expr]) -> DataFrame:
-        """The frame with a column for each join-induced predicate of the expressions; all its rows, once."""
+    def column_bound(self, expr: Expr) -> Expr:
+        """The joined column of the tables as they are now."""
+        return column_bound(expr, {root: self.state(root) for root in column_states(expr)})
+
+    def column_problem(self, expr: Expr) -> str:
+        """Why the values of a joined column cannot be read; empty if they can."""
+        found = joined_column_of(expr)
+        if found is None:
+            return f"{expr} is no column of a joined table"
+        link, column = replace(found.link, where=TRUE), found.column
+        if not isinstance(column, Column):
+            return self._problem(link.call) or self.column_problem(column)
+        # The column is read as the keys are.
+        every = replace(link, keys=(*link.keys, link.keys[0]), table_keys=(*link.table_keys, column))
+        return self._problem(every.call)
+
+    def ranges(self, columns: Iterable[Expr]) -> dict[Expr, ColumnRanges]:
+        """The ranges of joined columns, of those that have any."""
+        wanted = {column: column_of(column) for column in columns}
+        found: dict[tuple[str, Column], ColumnRanges] = {}
+        for root in dict.fromkeys(root for root, _ in wanted.values()):
+            other, some = self.open(root), dict.fromkeys(leaf for at, leaf in wanted.values() if at == root)
+            rows = other.live(other.file_indices, self.engine.session({**DRAWN, **WIDE}))
+            found |= {(root, leaf): it for leaf, it in ranges_of(other, rows, list(some)).items()}
+        return {column: found[leaf] for column, leaf in wanted.items() if leaf in found}
+
+    def with_flags(
+        self,
+        frame: DataFrame,
+        names: LogicalNames,
+        exprs: Iterable[Expr],
+        ranges: Ranges | None = None,
+    ) -> DataFrame:
+        """The frame with a column for each join-induced predicate of the expressions; all its rows, once.
+
+        Of joined columns, the keys of ``ranges``, there are the words of all partners' values.
+        """
         calls = dict.fromkeys(call for expr in exprs for call in partners_in(unbound(expr)))
-        groups: dict[tuple[object, ...], list[Partner]] = {}
+        groups: dict[tuple[object, ...], _Joined] = {}
         for call in calls:
             partner = partner_of(call)
             assert partner is not None
-            groups.setdefault(partner.join, []).append(partner)
-        for members in groups.values():
-            frame = self._joined(frame, names, members)
+            groups.setdefault(partner.join, _Joined(partner)).members.append(partner)
+        for column, known in (ranges or {}).items():
+            found = joined_column_of(column_unbound(column))
+            assert found is not None
+            groups.setdefault(found.join, _Joined(found.link)).columns[column] = (found.column, known)
+        for group in groups.values():
+            frame = self._joined(frame, names, group)
         return frame
 
-    def _joined(self, frame: DataFrame, names: LogicalNames, members: Sequence[Partner]) -> DataFrame:
-        first = members[0]
-        other = self.open(first.table)
+    def _joined(self, frame: DataFrame, names: LogicalNames, group: _Joined) -> DataFrame:
+        first, members = group.link, group.members
         prefix = f"__skipstone_{fingerprint(replace(first, where=Literal(True, BOOLEAN)).call)}_"
         keys = [f"{prefix}k{index}" for index in range(len(first.keys))]
-        flags = self._flagged(frame, other, members, prefix)
-        words = [name for name in flags.columns if name not in keys]
+        flags = self._flagged(frame, group, prefix)
+        words = [name for name in flags.columns if name.startswith(prefix) and name not in keys]
         pairs = (F.expr(names.sql(own)) == F.col(key) for own, key in zip(first.keys, keys, strict=True))
         joined = frame.join(flags, reduce(and_, pairs), "left")
         found = {}
         for index, member in enumerate(members):
-            word, bit = words[index // _WORD_BITS], 1 << (index % _WORD_BITS)
+            word, bit = words[index // WORD_BITS], 1 << (index % WORD_BITS)
             (flag,) = columns_of(with_flags(member.call))
             found[flag.path[0]] = F.expr(f"coalesce(({word} & {bit}L) != 0L, false)")
         return joined.withColumns(found).drop(*keys, *words)
 
-    def _flagged(
-        self, frame: DataFrame, other: OpenTable, members: Sequence[Partner], prefix: str
-    ) -> DataFrame:
+    def _flagged(self, frame: DataFrame, group: _Joined, prefix: str) -> DataFrame:
         """One row for each key that some condition holds for, with the words of bits of all its rows."""
+        other = self.open(group.link.table)
         names = other.snapshot.logical_names
-        wheres = [member.where for member in members]
-        rows = self.with_flags(other.live(other.file_indices, frame.sparkSession), names, wheres)
+        wheres = [member.where for member in group.members]
+        live = other.live(other.file_indices, frame.sparkSession)
+        rows = self.with_flags(live, names, wheres, group.further)
+        rows = range_words(rows, names, group.own)
         keys = [
             F.expr(names.sql(key)).alias(f"{prefix}k{index}")
-            for index, key in enumerate(members[0].table_keys)
+            for index, key in enumerate(group.link.table_keys)
         ]
         texts = packed_bits_sql([names.sql(where) for where in wheres])
-        words = [f"{prefix}w{index}" for index in range(len(texts))]
+        flags = [f"{prefix}w{index}" for index in range(len(texts))]
+        values = [
+            F.col(inside).alias(name)
+            for column, (inner, known) in group.columns.items()
+            for name, inside in zip(
+                word_names(column, known),
+                word_names(column if isinstance(inner, Column) else inner, known),
+                strict=True,
+            )
+        ]
         each = rows.select(
-            *keys, *(F.expr(text).alias(word) for text, word in zip(texts, words, strict=True))
+            *keys, *(F.expr(text).alias(word) for text, word in zip(texts, flags, strict=True)), *values
         )
+        words = each.columns[len(keys) :]
         keyed = each.dropna(subset=each.columns[: len(keys)]).groupBy(*each.columns[: len(keys)])
         # Asked of the rows before, this would repeat all conditions in a filter.
         found = keyed.agg(*(F.bit_or(word).alias(word) for word in words)).where(
             " OR ".join(f"{word} != 0L" for word in words)
         )
         return F.broadcast(found) if other.files.bytes <= _BROADCAST_BYTES else found
-
-
-def joined_bits(
-    table: OpenTable, chosen: Counts, features: Sequence[Feature]
-) -> tuple[tuple[Feature, ...], np.ndarray, np.ndarray]:
-    """The features about the joined tables as they are now, which files have each, and if that is known.
-
-    Rows behind deletion vectors are counted in, as for all statistics.
-    """
-    if not features or not len(chosen):
-        return (), np.zeros((len(chosen), 0), np.bool_), np.zeros((len(chosen), 0), np.bool_)
-    joined = JoinedTables(table.engine)
-    for feature in features:
-        for why in joined.problems([feature.predicate]).values():
-            raise SkipstoneError(f"The feature {feature.text} cannot be kept: {why}.")
-    wanted = [unbound(feature.predicate) for feature in features]
-    names = table.snapshot.logical_names
-    session = table.engine.session({**DRAWN, **WIDE, "spark.skipstone.enabled": "false"})
-    frame = table.frame(chosen, session)
-    needed = dict.fromkeys(name for expr in wanted for name in names.top_level(expr))
-    file = frame.metadataColumn("_metadata")["file_path"].alias(_FILE)
-    rows = joined.with_flags(frame.select(*map(quoted, needed), file), names, wanted)
-    words = packed_bits_sql([names.sql(expr) for expr in wanted])
-    found: pa.Table = (
-        rows.select(_FILE, *(F.expr(word).alias(f"w{index}") for index, word in enumerate(words)))
-        .groupBy(_FILE)
-        .agg(*(F.bit_or(f"w{index}").alias(f"w{index}") for index in range(len(words))))
-        .toArrow()
-    )
-    bits, known = _by_file(table, chosen, found, len(features))
-    now = tuple(
-        Feature(joined.bound(expr), feature.text) for expr, feature in zip(wanted, features, strict=True)
-    )
-    return now, bits, known
-
-
-def _by_file(
-    table: OpenTable, chosen: Counts, found: pa.Table, features: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The bits in the order of the files; of a file that is not found for sure none is known."""
-    places: dict[str, list[int]] = {}
-    for place, index in enumerate(chosen.tolist()):
-        places.setdefault(_plain(table.snapshot.locations[index]), []).append(place)
-    bits = np.zeros((len(chosen), features), np.bool_)
-    times = np.zeros(len(chosen), np.int64)
-    words = [
-        found[f"w{index}"].combine_chunks().to_numpy(zero_copy_only=False)
-        for index in range(found.num_columns - 1)
-    ]
-    for row, path in enumerate(found[_FILE].to_pylist()):
-        for place in places.get(_plain(path), ()):
-            times[place] += 1
-            bits[place] |= [
-                bool((int(words[each // _WORD_BITS][row]) >> (each % _WORD_BITS)) & 1)
-                for each in range(features)
-            ]
-    alone = np.array([len(places[_plain(table.snapshot.locations[index])]) == 1 for index in chosen.tolist()])
-    known = (times == 1) & alone
-    return bits, np.repeat(known[:, None], features, axis=1)
-
-
-def _plain(path: str) -> str:
-    """A path whatever way it is written in."""
-    plain = unquote(path)
-    return "/" + plain.removeprefix("file:").lstrip("/") if plain.startswith("file:") else plain
 
 
 def _cannot_fail(expr: Expr) -> bool:

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from skipstone.catalog.snapshot import Snapshot
 from skipstone.predicate.expr import Column
+from skipstone.predicate.joined_column import joined_column_of
 from skipstone.predicate.partner import partners_in
 from skipstone.predicate.types import Kind
 from skipstone.pruning.blocks import BlockSet
@@ -24,6 +25,7 @@ def settings_of(table: OpenTable, blocks: BlockSet) -> dict[str, str]:
     """The reader settings that statistics of some of the files depend on."""
     settings = table.engine.reader_settings()
     joined = any(partners_in(feature.predicate) for feature in blocks.features)
+    joined = joined or any(joined_column_of(key) is not None for key in blocks.statistics)
     # What joined tables hold is not known here, so it counts as old.
     if not joined and not _has_old_timestamps(table.snapshot, blocks):
         del settings["user.timezone"]

@@ -21,6 +21,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.json_types import JsonObject, json_list, json_object, json_text
 from skipstone.predicate.expr import Call, Column, Expr, Opaque, columns_of, is_opaque, walk
 from skipstone.predicate.implies import implies
+from skipstone.predicate.joined_column import about_known_column, column_unbound, columns_asked
 from skipstone.predicate.normalize import conjuncts, normalize
 from skipstone.predicate.partner import partners_in, unbound
 from skipstone.predicate.render import to_sql
@@ -37,17 +38,22 @@ from skipstone.spark.failures import unlogged_errors
 from skipstone.workload.queries import BrokenQuery, Query
 
 __all__ = [
+    "joined_columns_now",
     "rendered_expressions",
     "rendered_features",
     "still_tracked",
     "tracked_columns",
     "tracked_expressions",
     "tracked_features",
+    "tracked_set",
 ]
 
 LOG = logging.getLogger("skipstone")
 _reported: set[str] = set()
 _JOINED = re.compile(r"\s*EXISTS\s*\(", re.IGNORECASE)
+_JOINED_COLUMN = re.compile(
+    r"\s*\(\s*SELECT\s+(?P<column>.+?)\s+(?P<rest>FROM\s.+)\)\s*$", re.IGNORECASE | re.DOTALL
+)
 _TABLE = "skipstone_table"
 _UNSUPPORTED = (Kind.OTHER, Kind.YEAR_MONTH_INTERVAL, Kind.TIME)
 _SENTENCES = {
@@ -94,6 +100,15 @@ def _resolve(names: ColumnNames, logical: tuple[str, ...]) -> tuple[str, ...] | 
     return path
 
 
+def tracked_set(table: OpenTable, expressions: Sequence[str], features: Sequence[str]) -> TrackedSet:
+    """What is asked for: expressions, among them columns of joined tables, and features."""
+    own = [text for text in expressions if not _JOINED_COLUMN.match(text)]
+    joined = [text for text in expressions if _JOINED_COLUMN.match(text)]
+    through = _JoinedFeatures(table) if joined else None
+    columns = () if through is None else tuple(map(through.column, joined))
+    return TrackedSet(tracked_expressions(table, own), tracked_features(table, features), columns)
+
+
 def tracked_expressions(table: OpenTable, texts: Sequence[str]) -> tuple[Tracked, ...]:
     """Read further expressions, such as ``month(d)`` or ``attrs['courier']``, against the table."""
     found = []
@@ -133,6 +148,25 @@ class _JoinedFeatures:
             table.engine.spark, {_TABLE: TableSource(table.snapshot.schema, table.root)}
         )
         self._joined = JoinedTables(table.engine)
+
+    def column(self, text: str) -> Expr:
+        """The column of joined tables that a text means, such as ``(SELECT name FROM t WHERE id = k)``."""
+        parts = _JOINED_COLUMN.match(text)
+        assert parts is not None
+        try:
+            # By a condition that is none of the text's own.
+            found = self.read(f"EXISTS (SELECT 1 {parts['rest']} AND ({parts['column']}) IS NULL)")
+        except SkipstoneError as problem:
+            raise SkipstoneError(f"No statistics can be kept of {text}: {problem}") from problem
+        asked = columns_asked((found.predicate,))
+        if len(asked) != 1 or not about_known_column(found.predicate, asked):
+            raise SkipstoneError(
+                f"No statistics can be kept of {text}: it is no column of a Delta table that is joined by "
+                "equal keys, without other conditions."
+            )
+        for why in filter(None, (self._joined.column_problem(asked[0]),)):
+            raise SkipstoneError(f"No statistics can be kept of {text}: {why}.")
+        return self._joined.column_bound(asked[0])
 
     def read(self, text: str) -> Feature:
         """The feature that a text means."""
@@ -178,7 +212,19 @@ def rendered_features(table: OpenTable, predicates: Sequence[Expr]) -> tuple[Fea
     return (*plain, *through)
 
 
-def still_tracked(table: OpenTable, expressions: Iterable[str], features: Iterable[Feature]) -> TrackedSet:
+def joined_columns_now(table: OpenTable, columns: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Columns of joined tables as these are now; what cannot be read is left out."""
+    joined = JoinedTables(table.engine)
+    wanted = dict.fromkeys(map(column_unbound, columns))
+    return tuple(joined.column_bound(each) for each in wanted if not joined.column_problem(each))
+
+
+def still_tracked(
+    table: OpenTable,
+    expressions: Iterable[str],
+    features: Iterable[Feature],
+    joined_columns: Iterable[Expr] = (),
+) -> TrackedSet:
     """What was asked for once, except for what cannot be read any more, such as that of a dropped column."""
     tracked: list[Tracked] = []
     wanted: list[Feature] = []
@@ -189,7 +235,8 @@ def still_tracked(table: OpenTable, expressions: Iterable[str], features: Iterab
     for text in dict.fromkeys(feature.text for feature in known if not partners_in(feature.predicate)):
         with _named_if_refused():
             wanted += tracked_features(table, (text,))
-    return TrackedSet(tuple(tracked), (*wanted, *_joined_now(table, known)))
+    columns = joined_columns_now(table, joined_columns)
+    return TrackedSet(tuple(tracked), (*wanted, *_joined_now(table, known)), columns)
 
 
 def _joined_now(table: OpenTable, features: Iterable[Feature]) -> Iterator[Feature]:

@@ -41,8 +41,8 @@ from skipstone.pruning.blocks import BlockSet, Counts, Feature, Statistics
 from skipstone.pruning.masks import Flags
 from skipstone.spark.engine.dictionaries import Dictionary, find_dictionaries, value_sets
 from skipstone.spark.engine.job_settings import PER_FILE, WIDE, Settings
+from skipstone.spark.engine.joined_bits import joined_bits
 from skipstone.spark.engine.open_table import OpenTable
-from skipstone.spark.engine.partners import joined_bits
 from skipstone.spark.engine.row_hash import (
     HASH,
     MOST_HASHED,
@@ -155,11 +155,11 @@ def _measured(job: _Job, tracked: TrackedSet, values: Mapping[Expr, Sequence[Val
         for index, item in enumerate(expressions)
     }
     bits = _bits(numbers, _evaluated(features), _united(features), len(job.chosen))
-    joined, more, sure = joined_bits(job.table, job.chosen, through)
-    unions = pack(np.hstack((bits, more)))
-    known = pack(np.hstack((np.ones_like(bits), sure)))
+    joined = joined_bits(job.table, job.chosen, through, tracked.joined_columns)
+    unions = pack(np.hstack((bits, joined.bits)))
+    known = pack(np.hstack((np.ones_like(bits), joined.known)))
     return Measured(
-        BlockSet(rows, statistics, (*features, *joined), unions, known),
+        BlockSet(rows, {**statistics, **joined.statistics}, (*features, *joined.features), unions, known),
         _rows_of(numbers) if job.hashed else None,
         tuple(numbers[_OTHER].to_pylist()) if job.other is not None else (),
     )
