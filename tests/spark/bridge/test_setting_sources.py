@@ -18,11 +18,18 @@ def sources(settings: Any, name: str = "io.file.buffer.size") -> list[str]:
     return list(settings.getPropertySources(name) or [])
 
 
+def with_a_source(settings: Any) -> Any:
+    """The settings, in which one has a source; the tests' session has none (``tests/light_jobs.py``)."""
+    settings.set("io.file.buffer.size", settings.get("io.file.buffer.size"), "site.xml")
+    return settings
+
+
 @pytest.fixture
 def settings(spark: SparkSession) -> Any:
     """A copy of the session's settings."""
     jvm: Any = spark.sparkContext._jvm
-    return jvm.org.apache.hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
+    copy = jvm.org.apache.hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
+    return with_a_source(copy)
 
 
 def test_they_come_back_when_the_last_writer_has_ended(spark: SparkSession, settings: Any) -> None:
@@ -44,7 +51,7 @@ def test_they_come_back_when_the_last_writer_has_ended(spark: SparkSession, sett
 def test_they_are_there_after_a_rewrite_that_failed_while_it_wrote(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings: Any = spark.sparkContext._jsc.hadoopConfiguration()
+    settings = with_a_source(spark.sparkContext._jsc.hadoopConfiguration())
     before = sources(settings)
     assert before
     spark.range(100).write.format("delta").save(str(tmp_path / "t"))
