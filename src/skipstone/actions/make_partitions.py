@@ -116,14 +116,15 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan | 
 
 
 def rows_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
-    """The same for a layout of whole rows."""
+    """The same for a layout of whole rows; what it has of columns that were dropped since is NULL."""
     group = design_of(record).group
     stored = record.group
+    names = replace(table.snapshot.logical_names, gone_is_null=True)
     earlier = still_tracked(table, [each.sql for each in stored.expressions], map(_feature, stored.features))
     return Plan(
         chosen=table.file_indices,
-        placing=Placing.of(table, group.assignment),
-        sort=tuple(each.sql for each in stored.sort),
+        placing=replace(Placing.of(table, group.assignment), names=names),
+        sort=tuple(names.sql(expr) for expr in group.sort if not names.lacks(expr)),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema)).with_more(earlier),
         values={},
         layout=record.id,
