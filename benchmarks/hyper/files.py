@@ -85,6 +85,12 @@ class Tables:
         _check_same([q.rows_scanned / q.rows_total for q in report.queries], ranges, shares)
         return {"files": len(context_of(table).snapshot), **report.summary(), **by_attribute(ranges, shares)}
 
+    def planned(self, name: str, ranges: Sequence[Range]) -> Piece:
+        """What ranges would scan of the real files; none is run."""
+        table = skipstone.table(self.spark, f"{NAME}={self.home / name}")
+        table.index()
+        return by_attribute(ranges, _shares(table, ranges))
+
     def _ordered(self, name: str) -> Piece:
         """Rows in the order in which they were generated or that of a curve over all columns, cut evenly."""
         target, rows = self._fresh(name), _taken(pq.read_table(self.source))

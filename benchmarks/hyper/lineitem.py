@@ -36,11 +36,22 @@ from skipstone.predicate.normalize import normalize_filter
 from skipstone.predicate.render import to_sql
 from skipstone.predicate.types import DATE, INT, LONG, STRING, Type
 
-__all__ = ["NAME", "Range", "lineitem_file", "one_of_each", "ranges_of", "read_rows", "sampled"]
+__all__ = [
+    "MANY_PLACES",
+    "NAME",
+    "Range",
+    "lineitem_file",
+    "one_of_each",
+    "ranges_of",
+    "read_rows",
+    "sampled",
+]
 
 NAME = "lineitem"
 SELECTIVITY = 0.05
 _PLACES = 20
+MANY_PLACES = 200
+"""So many tell what twenty leave to chance: of an attribute of few values they are all that there are."""
 _AS_CLOSE = 0.005
 """By so much the selectivity of a range may be further from 5 % than that of the closest one."""
 
@@ -100,8 +111,8 @@ def sampled(rows: dict[Expr, pa.Array], count: int, seed: int = 0) -> Sample:
     return Sample(np.zeros((len(chosen), 0), np.bool_), columns, total / len(chosen))
 
 
-def ranges_of(sample: Sample) -> tuple[Range, ...]:
-    """Up to twenty ranges of each attribute, all different."""
+def ranges_of(sample: Sample, places: int = _PLACES) -> tuple[Range, ...]:
+    """Up to twenty ranges of each attribute, or as many as are asked for; all different."""
     rng = np.random.default_rng(0)
     found: list[Range] = []
     for expr, values in sample.columns.items():
@@ -110,7 +121,7 @@ def ranges_of(sample: Sample) -> tuple[Range, ...]:
         counts = np.bincount(ranked.codes, minlength=len(ranked.array))
         starts, ends = _closest(counts)
         weights = counts[starts] / counts[starts].sum()
-        chosen = rng.choice(len(starts), min(_PLACES, len(starts)), replace=False, p=weights)
+        chosen = rng.choice(len(starts), min(places, len(starts)), replace=False, p=weights)
         found += [
             Range(expr.path[0], _range(expr, ranked, int(starts[each]) - 1, int(ends[each])))
             for each in chosen

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from benchmarks.figures import Figure, at_least, at_most, unbarred
 from benchmarks.hyper.costs import COPIES, DEALT
 from benchmarks.hyper.files import GENERATED, REPLICAS
+from benchmarks.hyper.lineitem import MANY_PLACES
 from benchmarks.hyper.simulations import BALANCES, CURVES
 from benchmarks.pieces import Piece
 
@@ -35,12 +36,22 @@ def figures(pieces: Mapping[str, Piece], command: str) -> list[Figure]:
             bars = _REPLICAS if name == "worst" else None
             found += _scanned(f"simulated, three replicas, {name}", pieces["replicas"][name], bars, command)
     for name in (GENERATED, *BALANCES, *REPLICAS, *CURVES):
-        if f"scan-{name}" in pieces:
-            found += _scanned(f"files, {name}", pieces[f"scan-{name}"], _BARS.get(name), command)
-            found.append(_seconds(name, pieces[f"scan-{name}"], command))
+        found += _on_files(name, pieces, command)
     for name in COPIES:
         if f"costs-{name}" in pieces:
             found += _costs(name, pieces[f"costs-{name}"], command)
+    if "sweep" in pieces:
+        found += _sweep(pieces["sweep"], command)
+    return found
+
+
+def _on_files(name: str, pieces: Mapping[str, Piece], command: str) -> list[Figure]:
+    found: list[Figure] = []
+    if (piece := pieces.get(f"scan-{name}")) is not None:
+        found += _scanned(f"files, {name}", piece, _BARS.get(name), command)
+        found.append(_seconds(name, piece, command))
+    if (piece := pieces.get(f"places-{name}")) is not None:
+        found += _scanned(f"files, {name}, {MANY_PLACES} places of ranges", piece, None, command)
     return found
 
 
@@ -79,6 +90,26 @@ def _seconds(name: str, piece: Piece, command: str) -> Figure:
     return unbarred(
         f"files, {name}: one range of each attribute", round(piece["seconds_on"], 2), "s", command
     )
+
+
+def _sweep(piece: Piece, command: str) -> list[Figure]:
+    """By processor time: of a plain write and of one of as many files, then what a file more costs."""
+    found = []
+
+    def seconds(name: str) -> float:
+        return float(piece[name]["cpu_seconds"])
+
+    for number in piece["files"]:
+        title = f"laying out, one copy in {number:,} files, CPU"
+        mine, others = f"laid out {number}", ("plain", f"dealt {number}")
+        plain, dealt = (seconds(mine) / seconds(other) for other in others)
+        found.append(unbarred(f"{title}, of a plain Parquet write", round(plain, 3), "times", command))
+        found.append(unbarred(f"{title}, of a write of as many files", round(dealt, 3), "times", command))
+    first, last = piece["files"][0], piece["files"][-1]
+    for name in ("dealt", "laid out") if first < last else ():
+        each = (seconds(f"{name} {last}") - seconds(f"{name} {first}")) / (last - first)
+        found.append(unbarred(f"{name}: a file more, CPU", round(1_000 * each, 2), "ms", command))
+    return found
 
 
 def _costs(name: str, piece: Piece, command: str) -> list[Figure]:

@@ -2,7 +2,8 @@
 
 ``simulate`` needs no Spark: trees are fitted on a sample of 300,000 rows and judged on 1.5 million. ``files``
 lays real tables out and asks the ranges of them; the name of one of these tables is a step too. ``costs``
-takes the time of laying out beside that of plain writes, ``one copy`` and ``three copies`` a part of that.
+takes the time of laying out beside that of plain writes, ``one copy`` and ``three copies`` a part of that,
+and ``sweep`` that of one copy in several numbers of files.
 Every measured piece is kept, so a run continues where the last one ended.
 """
 
@@ -15,9 +16,9 @@ from pathlib import Path
 
 import skipstone
 from benchmarks.figures import RESULTS, Figure, write
-from benchmarks.hyper.costs import COPIES, measure_costs
+from benchmarks.hyper.costs import COPIES, measure_costs, sweep_costs
 from benchmarks.hyper.files import GENERATED, REPLICAS, Tables
-from benchmarks.hyper.lineitem import Range, lineitem_file, ranges_of, read_rows, sampled
+from benchmarks.hyper.lineitem import MANY_PLACES, Range, lineitem_file, ranges_of, read_rows, sampled
 from benchmarks.hyper.plots import draw_all
 from benchmarks.hyper.report import figures
 from benchmarks.hyper.simulations import (
@@ -36,7 +37,7 @@ from skipstone.progress import Progress
 
 __all__ = ["STEPS", "Options", "run"]
 
-STEPS = ("simulate", "files", "costs")
+STEPS = ("simulate", "files", "costs", "sweep")
 _TABLES = (GENERATED, *BALANCES, *REPLICAS, *CURVES)
 _BLOCKS = 1_000
 _MOST_JUDGED = 1_500_000
@@ -109,6 +110,10 @@ class _Bench:
         return ranges_of(self.sample)
 
     @cached_property
+    def many_ranges(self) -> tuple[Range, ...]:
+        return ranges_of(self.sample, MANY_PLACES)
+
+    @cached_property
     def tables(self) -> Tables:
         spark = skipstone.session(app_name="skipstone-bench")
         return Tables(spark, self.home, self.source, self.options.blocks)
@@ -120,6 +125,8 @@ class _Bench:
             case "costs":
                 for copies in COPIES:
                     self.costs(copies)
+            case "sweep":
+                self.pieces.measure("sweep", lambda: sweep_costs(self.tables, self.progress))
             case _ if name in COPIES:
                 self.costs(name)
             case "files":
@@ -147,6 +154,7 @@ class _Bench:
         self._say(f"making the table {name}", 0)
         self.pieces.measure(f"table-{name}", lambda: self.tables.made(name))
         self.pieces.measure(f"scan-{name}", lambda: self.tables.scanned(name, self.ranges, self.progress))
+        self.pieces.measure(f"places-{name}", lambda: self.tables.planned(name, self.many_ranges))
 
     def _say(self, what: str, done: int) -> None:
         if self.progress is not None:

@@ -227,7 +227,7 @@ def test_rows_that_groups_do_not_hold_come_from_the_base(
     assert_same(spark, query.replace("changed", f"delta.`{path}` VERSION AS OF 0"))
 
 
-def test_a_missing_group_file_is_noticed_and_the_base_answers(
+def test_a_shortened_or_missing_group_file_is_noticed_and_the_base_answers(
     spark: SparkSession, copied: Callable[..., Path]
 ) -> None:
     path = copied("grouped", lambda path: write_grouped(spark, path))
@@ -235,6 +235,10 @@ def test_a_missing_group_file_is_noticed_and_the_base_answers(
     query = "SELECT id, g FROM missing WHERE k < 300"
     assert_grouped(spark, query, 2)
     files = sorted(path.glob("_skipstone/replicas/*/*/group-1-0.parquet"))
+    data = files[0].read_bytes()
+    files[0].write_bytes(data[:-1])
+    assert_same(spark, query)
+    assert scans(plan_of(spark, query)) == {"base": 1, "groups": 0, "joins": 0}, "its folder does not tell"
     files[0].unlink()
     assert scans(assert_same_plan(spark, query)) == {"base": 1, "groups": 2, "joins": 1}
 

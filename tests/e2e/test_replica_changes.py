@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import answer, assert_same, scan_of, settings
 from tests.e2e.replicated import (
@@ -18,6 +19,10 @@ from tests.e2e.replicated import (
 )
 
 import skipstone
+from skipstone.actions import lay_out
+from skipstone.actions.replicate import Replicate
+from skipstone.layout.options import LayoutOptions
+from skipstone.workload.queries import Query, Workload
 
 
 def name_of(table: skipstone.Table) -> str:
@@ -252,11 +257,38 @@ def test_renamed_dropped_and_swapped_columns(spark: SparkSession, tmp_path: Path
     assert_same(spark, f"SELECT * FROM {name} VERSION AS OF {dropped} WHERE kk < 60")
 
 
-def write_rows_mapped(spark: SparkSession, path: Path) -> None:
+@pytest.mark.parametrize("layout", ["qdtree", "zorder", "hyper"])
+def test_a_replica_is_refreshed_though_the_column_that_it_goes_by_was_renamed_or_dropped(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    monkeypatch.setattr(lay_out, "_PAGE_ROWS", 10)  # so that rows are sorted in small blocks too
+    path = tmp_path / "mapped"
+    name = f"delta.`{path}`"
+    with settings(spark, **{MAPPING: "name"}):
+        write_rows(spark, path)
+    table = skipstone.table(spark, str(path))
+    log = Workload(tuple(Query(f"SELECT 1 FROM {name} WHERE k < {most}") for most in (60, 200, 500)))
+    table.perform(Replicate(None if layout == "hyper" else log, layout, LayoutOptions(block_rows=40), 200))
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN k TO kk")
+    write_rows_mapped(spark, path, "name")
+    assert table.refresh().rows == 100
+    assert_same(spark, f"SELECT * FROM {name} WHERE kk < 60")
+    spark.sql(f"ALTER TABLE {name} DROP COLUMN kk")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMN (k STRING)")
+    spark.sql(f"UPDATE {name} SET k = 'new' WHERE id % 2 = 0")
+    assert table.refresh().rows == 500
+    (replica,) = table.replicas().replicas
+    assert replica.partitions_valid == replica.partitions
+    assert_same(spark, f"SELECT * FROM {name} WHERE k = 'new' AND p = 1")
+    assert_same(spark, f"SELECT * FROM {name} WHERE id < 100")
+
+
+def write_rows_mapped(spark: SparkSession, path: Path, *more: str) -> None:
     """More rows for a table whose columns were renamed and dropped."""
     spark.range(1000, 1100, 1, 2).selectExpr(
         "id",
         "CAST(pmod(xxhash64(id), 1000) AS INT) AS kk",
+        *(f"CAST(id AS STRING) AS {column}" for column in more),
         "id % 3 AS p",
-        "named_struct('aa', id, 'b', 'x') AS st",
+        f"named_struct('{'a' if more else 'aa'}', id, 'b', 'x') AS st",
     ).write.format("delta").mode("append").save(str(path))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,17 +13,19 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from tests.e2e.checks import answer, assert_same, scan_of, settings, write_files
+from tests.e2e.checks import answer, assert_same, frame_of, scan_of, settings, write_files
 from tests.e2e.replicated import (
     assert_base,
     assert_copied,
     replica_files,
+    replicate,
     verdicts,
     write_rows,
 )
 
 import skipstone
 from skipstone.actions.replicate import Replicate
+from skipstone.catalog.store import digest_of
 from skipstone.layout.options import LayoutOptions
 from skipstone.workload.queries import Query, Workload
 
@@ -61,6 +65,50 @@ def test_a_replica_that_lacks_a_file_is_not_read_until_it_is_back(
     for path in parquet_of(replicated):
         path.unlink()
     assert_base(replicated, low(replicated), "FILES_MISSING")
+
+
+def overwrite(path: Path, data: bytes) -> None:
+    """In place: the folder does not tell."""
+    before = path.parent.stat().st_mtime_ns
+    path.write_bytes(data)
+    assert path.parent.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    "change", [lambda data: data[: len(data) // 2], lambda data: data + b"more", lambda _: b""]
+)
+def test_a_file_of_a_replica_that_has_another_size_is_not_read_and_the_base_answers(
+    spark: SparkSession, replicated: skipstone.Table, change: Callable[[bytes], bytes]
+) -> None:
+    assert_copied(replicated, low(replicated))
+    read = [url for url in frame_of(spark, low(replicated)).inputFiles() if "_skipstone" in url]
+    damaged = Path(unquote(urlparse(read[0]).path))
+    data = damaged.read_bytes()
+    overwrite(damaged, change(data))
+    assert_same(spark, low(replicated))
+    assert verdicts(scan_of(replicated, low(replicated))) == {"FILES_MISSING": 1, "CHEAPER": 1}
+    assert str(damaged) not in str(frame_of(spark, low(replicated)).inputFiles())
+    assert "another size" in str(replicated.explain(frame_of(spark, low(replicated))))
+    high = f"SELECT * FROM {name_of(replicated)} WHERE k >= 900"
+    assert_copied(replicated, high)
+    overwrite(damaged, data)
+    assert_copied(replicated, low(replicated))
+
+
+def test_where_all_copies_have_files_of_another_size_the_base_answers(
+    spark: SparkSession, replicated: skipstone.Table
+) -> None:
+    replicate(replicated, by="id")
+    for path in parquet_of(replicated):
+        overwrite(path, path.read_bytes()[:-9])
+    for query in (low(replicated), f"SELECT * FROM {name_of(replicated)} WHERE k < 60 AND id < 200"):
+        assert_same(spark, query)
+        assert "FILES_MISSING" in verdicts(scan_of(replicated, query))
+        assert replica_files(spark, query) == 0
+    report = replicated.repair()
+    assert report.whole
+    assert len(report.damages) == 4
+    assert verdicts(scan_of(replicated, low(replicated)))["CHEAPER"] == 2
 
 
 def test_a_missing_base_file_is_answered_by_the_replica(
@@ -126,6 +174,24 @@ def test_a_damaged_record_leaves_its_partition_out(
     assert report.rows == 300, "what the damaged one covered, and what is new"
     assert len(table.replicas().problems) == 1
     assert_copied(table, low(table))
+
+
+def test_a_copy_by_a_newer_version_is_left_alone_and_what_it_held_is_copied_again(
+    spark: SparkSession, replicated: skipstone.Table
+) -> None:
+    record = next(folder(replicated).glob("*.json"))
+    data = json.dumps(json.loads(record.read_bytes()) | {"format": 99, "new": "unknown"}).encode()
+    newer = record.with_name(f"{record.name.partition('-')[0]}-{digest_of(data)}.json")
+    files = set(folder(replicated).rglob("part-*.parquet"))
+    record.unlink()
+    newer.write_bytes(data)
+    table = skipstone.table(spark, replicated.source)
+    assert table.refresh().rows == 200, "what it covers"
+    (problem,) = table.replicas().problems
+    assert "it was written by a newer skipstone, in format 99" in problem
+    assert_copied(table, low(table))
+    assert newer.exists()
+    assert files < set(folder(table).rglob("part-*.parquet")), "its files stay"
 
 
 def test_a_frame_that_was_planned_before_a_refresh_still_answers(

@@ -96,6 +96,7 @@ class History:
     versions: list[tuple[int, int]] = field(default_factory=list)
     fresh: tuple[int, int] | None = None
     copied: int = 0
+    mapped: bool = False
 
     @property
     def path(self) -> Path:
@@ -151,6 +152,20 @@ class History:
         self.versions.clear()
         self.fresh = None
 
+    def add_column(self) -> None:
+        name = f"extra{len(self.steps)}"
+        self.both(f"ALTER TABLE {{t}} ADD COLUMN ({name} INT AFTER k)")
+        self.both(f"UPDATE {{t}} SET {name} = id % 17 WHERE {self.conditions.selective()}")
+
+    def rename_or_drop_column(self) -> None:
+        """Of a table whose columns are mapped; the name may come back for another column."""
+        if self.mapped:
+            old, new = self.random.sample(("k", "v"), 2)
+            for before, after in ((old, "other"), (new, old), ("other", new)):
+                self.both(f"ALTER TABLE {{t}} RENAME COLUMN {before} TO {after}")
+            self.both("ALTER TABLE {t} DROP COLUMN name")
+            self.both("ALTER TABLE {t} ADD COLUMN (name STRING)")
+
     # What happens to replicas
 
     def replicate(self) -> None:
@@ -171,6 +186,15 @@ class History:
         if len(found) > 1:
             self.table.drop(self.random.choice(found).id)
 
+    def lay_out(self) -> None:
+        """The base anew, in an order of its own."""
+        options = {"columns": "day"}
+        self.table.optimize(layout="zorder", block_rows=60, layout_options=options)
+
+    def repair(self) -> None:
+        if self.table.replicas().replicas:
+            assert self.table.repair().damages == ()
+
     def index(self) -> None:
         self.table.index()
 
@@ -179,7 +203,8 @@ class History:
         happens = [
             self.append, self.delete, self.delete_in_one_file, self.update, self.merge, self.restore,
             self.optimize, self.vacuum, self.replicate, self.refresh, self.refresh, self.refresh,
-            self.drop, self.index,
+            self.drop, self.index, self.lay_out, self.repair, self.add_column,
+            self.rename_or_drop_column,
         ]  # fmt: skip
         self.random.shuffle(happens)
         return happens[:STEPS]
@@ -190,7 +215,7 @@ class History:
         self.versions.append((_version(self.path), _version(self.twin)))
         self.check()
 
-    # What queries find
+    # What queries find; rows as texts, for versions differ in their columns
 
     def check(self) -> None:
         """Queries on both find the same, now and at a version of before."""
@@ -209,7 +234,7 @@ class History:
     def _same(self, asked: Sequence[tuple[str, str, str]]) -> None:
         mine, its = (
             " UNION ALL ".join(
-                f"SELECT {number} AS n, * FROM delta.`{path}`{each[side]} WHERE {each[2]}"
+                f"SELECT {number} AS n, to_json(struct(*)) FROM delta.`{path}`{each[side]} WHERE {each[2]}"
                 for number, each in enumerate(asked)
             )
             for side, path in ((0, self.path), (1, self.twin))
@@ -232,12 +257,16 @@ def _version(path: Path) -> int:
 
 
 def _begun(spark: SparkSession, random: Random, home: Path) -> History:
-    vectors = {"spark__databricks__delta__properties__defaults__enableDeletionVectors": "true"}
-    with settings(spark, **vectors):
+    defaults = "spark__databricks__delta__properties__defaults__"
+    properties = {f"{defaults}enableDeletionVectors": "true"}
+    mapped = random.random() < 0.5
+    if mapped:
+        properties[f"{defaults}columnMapping__mode"] = "name"
+    with settings(spark, **properties):
         frame = spark.range(0, ROWS, 1, FILES).selectExpr(*COLUMNS)
         frame.write.format("delta").save(str(home / "t"))
     shutil.copytree(home / "t", home / "twin")
-    return History(spark, random, skipstone.table(spark, str(home / "t")), home / "twin")
+    return History(spark, random, skipstone.table(spark, str(home / "t")), home / "twin", mapped=mapped)
 
 
 @pytest.mark.parametrize("seed", range(max(1, ROUNDS)))

@@ -12,6 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.layout.rows_of_numbers import column, view_of
 
+from skipstone.joining.choose import Chosen, Limits, Refused, choose
+from skipstone.joining.groups import Tables
+from skipstone.joining.spans import Keys, spans_of
 from skipstone.layout.assignment import Node, Split, Tree
 from skipstone.layout.layouts import fit_layout
 from skipstone.layout.numbers import block_numbers
@@ -68,9 +71,11 @@ def cut_values(node: Node, levels: int) -> set[Value]:
     return mine | cut_values(node.yes, levels - 1) | cut_values(node.no, levels - 1)
 
 
-def keyed(rows: int, seed: int) -> TableView:
+def keyed(rows: int, seed: int, others: int = 1) -> TableView:
     rng = np.random.default_rng(seed)
-    return view_of({KEY: rng.integers(1, 6_000_000, rows), column("other"): rng.permutation(rows)}, 64)
+    columns = {KEY: rng.integers(1, 6_000_000, rows)}
+    columns |= {column(f"other{number}"): rng.permutation(rows) for number in range(others)}
+    return view_of(columns, 64)
 
 
 def test_two_tables_of_one_key_are_cut_at_the_same_places() -> None:
@@ -92,6 +97,32 @@ def test_blocks_of_a_keyed_tree_span_few_keys() -> None:
     spans = [np.ptp(keys[numbers == block]) for block in range(int(numbers.max()) + 1)]
     assert np.mean(spans) < 6_000_000 / 8
     assert np.bincount(numbers).min() > 0
+
+
+def spans(view: TableView, **options: str) -> Keys:
+    """The least and greatest key of each block of a tree."""
+    numbers = block_numbers(fit_layout("hyper", view, None, options).group.assignment, view.sample)
+    keys = view.sample.columns[KEY].to_numpy()
+    blocks = [keys[numbers == block] for block in range(int(numbers.max()) + 1)]
+    rows = np.array([len(block) for block in blocks])
+    low, high = ([int(side(block)) for block in blocks] for side in (np.min, np.max))
+    return Keys(low, high, np.zeros(len(rows), np.int64), rows, rows * 100_000)
+
+
+def test_a_join_of_keyed_tables_reads_all_once_and_one_of_others_reads_a_table_twice_or_is_shuffled() -> None:
+    def joined(cores: int, **options: str) -> Chosen | Refused:
+        left, right = (spans(keyed(rows, seed, 8), **options) for rows, seed in ((6_400, 1), (12_800, 2)))
+        first, second, values = spans_of(left, right, (False, False))
+        return choose(Tables(first, second, len(values)), Limits(cores, hashed=1 << 40))
+
+    for cores in (4, 16):
+        grouped = joined(cores, keys="key", key_levels="4")
+        assert isinstance(grouped, Chosen)
+        assert max(grouped.grouping.times_read(side) for side in (0, 1)) < 1.1
+    few, many = joined(4), joined(16)
+    assert isinstance(few, Chosen)
+    assert max(few.grouping.times_read(side) for side in (0, 1)) > 2
+    assert isinstance(many, Refused)
 
 
 @pytest.mark.parametrize(

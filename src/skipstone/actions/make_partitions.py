@@ -117,17 +117,18 @@ def stored_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan | 
 
 
 def rows_plan(table: OpenTable, record: LayoutRecord, created: str) -> Plan:
-    """The same for a layout of whole rows."""
+    """The same for a layout of whole rows; what it has of columns that were dropped since is NULL."""
     group = design_of(record).group
     stored = record.group
+    names = replace(table.snapshot.logical_names, gone_is_null=True)
     exprs = [None if each.expr is None else from_json(each.expr) for each in stored.expressions]
     joined = [expr for expr in exprs if expr is not None and joined_column_of(expr) is not None]
     own = [each.sql for each, expr in zip(stored.expressions, exprs, strict=True) if expr not in joined]
     earlier = still_tracked(table, own, map(_feature, stored.features), joined)
     return Plan(
         chosen=table.file_indices,
-        placing=Placing.of(table, group.assignment),
-        sort=tuple(each.sql for each in stored.sort),
+        placing=replace(Placing.of(table, group.assignment), names=names),
+        sort=tuple(names.sql(expr) for expr in group.sort if not names.lacks(expr)),
         tracked=TrackedSet(tracked_columns(table.snapshot.schema)).with_more(earlier),
         values={},
         layout=record.id,

@@ -37,11 +37,11 @@ class Verdict(Enum):
     """Why a horizontal partition is read, or not."""
 
     CHEAPER = "it costs less than the base files that it covers"
-    BASE_MISSING = "base files that it covers are missing"
+    BASE_MISSING = "base files that it covers are missing or damaged"
     BASE_CHEAPER = "the base files that it covers cost no more"
     COVERED = "another replica that holds the same rows costs less"
     STALE = "base files that it covers have changed or are gone"
-    FILES_MISSING = "some of its own files are missing"
+    FILES_MISSING = "some of its own files are missing, or have another size than when they were written"
     OTHER_SCHEMA = "the table had other columns when it was made"
     OTHER_SETTINGS = "it was made under other settings of the Parquet reader"
     BY_COLUMNS = "it is stored by column groups, and is chosen by the columns that the query reads"
@@ -54,8 +54,9 @@ class Verdict(Enum):
 class CopyState:
     """The partitions whose base files are in the scanned snapshot, as the JVM found them, by number.
 
-    ``missing`` lack files of their own. Of ``base_missing``, base files are not there any more; ``lost`` are
-    these files, by their number among all that the replicas cover.
+    ``missing`` lack files of their own, or have some of another size than was recorded. Of ``base_missing``,
+    base files are not there any more; ``lost`` are these files, by their number among all that the replicas
+    cover.
     """
 
     valid: tuple[int, ...] = ()

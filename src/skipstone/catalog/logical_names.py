@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skipstone.catalog.column_names import ColumnNames
-from skipstone.predicate.expr import Expr, columns_of, with_columns
+from skipstone.predicate.expr import Expr, Literal, columns_of, type_of, with_columns
+from skipstone.predicate.literals import literal_sql
 from skipstone.predicate.partner import with_flags
 from skipstone.predicate.render import to_sql
 
@@ -15,9 +16,13 @@ __all__ = ["LogicalNames"]
 
 @dataclass(frozen=True, slots=True)
 class LogicalNames:
-    """Renders expressions over physical names as SQL over the names that a frame has."""
+    """Renders expressions over physical names as SQL over the names that a frame has.
+
+    With ``gone_is_null`` an expression with a column that there is no more is NULL.
+    """
 
     paths: Mapping[tuple[str, ...], tuple[str, ...]]
+    gone_is_null: bool = False
 
     @classmethod
     def of(cls, names: ColumnNames) -> LogicalNames:
@@ -28,7 +33,13 @@ class LogicalNames:
 
     def sql(self, expr: Expr) -> str:
         """The expression as Spark SQL; a join-induced predicate is a column of its own."""
+        if self.gone_is_null and self.lacks(expr):
+            return literal_sql(Literal(None, type_of(expr)))
         return to_sql(with_columns(with_flags(expr), self.paths))
+
+    def lacks(self, expr: Expr) -> bool:
+        """Whether the expression has a column that there is no more, such as one that was dropped."""
+        return any(column.path not in self.paths for column in columns_of(expr))
 
     def top_level(self, expr: Expr) -> list[str]:
         """The frame's columns that the expression reads."""

@@ -138,7 +138,7 @@ def test_base_files_of_the_chosen_partitions_are_those_that_they_cover(
 def listed(spark: SparkSession, present: Any, folder: Path) -> set[str]:
     jvm: Any = spark._jvm
     conf = spark._jsparkSession.sessionState().newHadoopConf()
-    return set(call(spark, present, "names", conf, jvm.org.apache.hadoop.fs.Path(str(folder))))
+    return set(call(spark, present, "sizes", conf, jvm.org.apache.hadoop.fs.Path(str(folder))))
 
 
 def touched(folder: Path, second: int) -> None:
@@ -180,19 +180,25 @@ def test_missing_files_are_found_by_their_folders(spark: SparkSession, tmp_path:
     for path in (tmp_path / "t" / "a b", elsewhere):
         path.mkdir(parents=True)
     for path in (tmp_path / "t" / "x", tmp_path / "t" / "a b" / "y z", elsewhere / "w"):
-        path.touch()
+        path.write_bytes(b"rows")
     given = ["x", "a%20b/y%20z", f"file:{elsewhere}/w", "a%20b/gone", "none/x"]
-    paths = spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(given))  # type: ignore[union-attr]
+    new_array = spark.sparkContext._gateway.new_array  # type: ignore[union-attr]
+    paths, sizes = new_array(jvm.java.lang.String, len(given)), new_array(jvm.long, len(given))
     for index, path_ in enumerate(given):
-        paths[index] = path_
+        paths[index], sizes[index] = path_, 4
     present = construct(spark, "PresentFiles")
     root = jvm.org.apache.hadoop.fs.Path(str(tmp_path / "t"))
-    there = construct(spark, "FilesThere", present, root, paths)
+    there = construct(spark, "FilesThere", present, root, paths, sizes)
     assert call(spark, there, "missing", conf).equals(bits(spark, 3, 4))
     assert call(spark, there, "missing", conf).equals(bits(spark, 3, 4)), "nothing has changed"
     (tmp_path / "t" / "a b" / "y z").unlink()
     touched(tmp_path / "t" / "a b", 2_000_000_000)
     assert call(spark, there, "missing", conf).equals(bits(spark, 1, 3, 4))
+    assert call(spark, there, "resized", bits(spark, 0, 2)).isEmpty()
+    (elsewhere / "w").write_bytes(b"row")
+    assert call(spark, there, "missing", conf).equals(bits(spark, 1, 3, 4)), "its folder is as it was"
+    assert call(spark, there, "resized", bits(spark, 0)).isEmpty(), "it is not looked at"
+    assert call(spark, there, "resized", bits(spark, 0, 2)).equals(bits(spark, 2))
 
 
 def plan_of(frame: DataFrame) -> Any:

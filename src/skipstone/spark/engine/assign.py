@@ -97,7 +97,8 @@ class Placing:
         """The frame with the block of each row in the assignment."""
         if self.joined is None:
             return with_block(frame, self.assignment, self.names)
-        flagged = self.joined.with_flags(frame, self.names, placing_predicates(self.assignment))
+        known = [each for each in placing_predicates(self.assignment) if not self.names.lacks(each)]
+        flagged = self.joined.with_flags(frame, self.names, known)
         placed = with_block(flagged, self.assignment, self.names)
         return placed.select(*map(quoted, frame.columns), BLOCK)
 

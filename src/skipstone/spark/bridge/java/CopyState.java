@@ -4,9 +4,9 @@ import java.util.BitSet;
 
 /**
  * Which horizontal partitions of a table's replicas may be read by one scan: those that hold
- * exactly the rows of base files of the version that is scanned. Some have missing files of their
- * own; of others the base files are missing, so that only the replica can be read. These files are
- * known by their number among all that are covered.
+ * exactly the rows of base files of the version that is scanned. Some have files of their own that
+ * are missing or of another size; of others such are the base files, so that only the replica can
+ * be read. These files are known by their number among all that are covered.
  */
 final class CopyState {
     final BitSet valid;
@@ -19,6 +19,17 @@ final class CopyState {
         this.missing = missing;
         this.baseMissing = baseMissing;
         this.lost = lost;
+    }
+
+    /** The same, but that files of some partitions are missing too. */
+    CopyState without(BitSet parts) {
+        BitSet left = (BitSet) valid.clone();
+        left.andNot(parts);
+        BitSet gone = (BitSet) missing.clone();
+        gone.or(parts);
+        BitSet only = (BitSet) baseMissing.clone();
+        only.andNot(parts);
+        return new CopyState(left, gone, only, lost);
     }
 
     String json() {

@@ -20,6 +20,7 @@ import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -77,6 +78,11 @@ public final class GroupStrategy extends SparkStrategy {
         }
         GroupAsker.GroupAnswer answer = asker.ask(index.offer(), groups.columns(), session);
         if (answer == null) {
+            return null;
+        }
+        BitSet lost = index.offer().table.replicas.resized(answer.chosen, new BitSet());
+        if (!lost.isEmpty()) {
+            LOG.warn("skipstone reads no column groups: files of " + index.root() + " are damaged");
             return null;
         }
         DecidedScan record = asker.pruner.reported(scan);

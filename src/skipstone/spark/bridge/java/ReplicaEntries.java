@@ -95,6 +95,23 @@ public final class ReplicaEntries {
         return names.length;
     }
 
+    /**
+     * The partitions among some of which a file has another size on a local disk than when it was
+     * written; only files that are not skipped are looked at, for that takes some microseconds each.
+     */
+    BitSet resized(BitSet parts, BitSet skip) {
+        BitSet read = new BitSet();
+        for (int i = 0; i < paths.length; i++) {
+            read.set(i, parts.get((int) partOf[i]) && !skip.get(i));
+        }
+        BitSet out = new BitSet();
+        BitSet found = ((FilesThere) ownThere).resized(read);
+        for (int i = found.nextSetBit(0); i >= 0; i = found.nextSetBit(i + 1)) {
+            out.set((int) partOf[i]);
+        }
+        return out;
+    }
+
     /** The ids of the replicas that some horizontal partitions belong to. */
     String[] replicasOf(BitSet parts) {
         Set out = new LinkedHashSet();

@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.function.Function;
@@ -123,28 +124,44 @@ final class ScanPruner {
             }
             condition = Literal$.MODULE$.TrueLiteral();
         }
-        record.copies = copies;
         record.root = table.root;
         record.version = table.version;
         record.relation = scan;
         record.condition = condition;
         List conjuncts = new ArrayList();
         ScanQuestion.split(condition, conjuncts);
+        ScanAnswer answer = answer(adapter, record, conjuncts, copies);
+        while (!answer.parts.isEmpty()) {
+            BitSet lost = table.replicas.resized(answer.parts, answer.skipOfReplicas);
+            if (lost.isEmpty()) {
+                break;
+            }
+            copies = copies.without(lost);
+            answer = answer(adapter, record, conjuncts, copies);
+        }
+        FileIndex index = adapter.prune(relation, table, answer, record);
+        remember(record);
+        return index == relation.location() ? scan : Relations.reading(scan, index);
+    }
+
+    private ScanAnswer answer(
+            ScanAdapter adapter, DecidedScan record, List conjuncts, CopyState copies)
+            throws Exception {
+        HadoopFsRelation relation = (HadoopFsRelation) record.relation.relation();
+        record.copies = copies;
         record.question =
                 ScanQuestion.json(
-                        table,
+                        record.table,
                         relation,
                         conjuncts,
-                        adapter.schema(relation, table),
+                        adapter.schema(relation, record.table),
                         copies,
                         record.partners);
         Object answer = decider.apply(record.question);
         if (!(answer instanceof byte[])) {
             throw new IllegalStateException(String.valueOf(answer));
         }
-        FileIndex index = adapter.prune(relation, table, new ScanAnswer((byte[]) answer), record);
-        remember(record);
-        return index == relation.location() ? scan : Relations.reading(scan, index);
+        return new ScanAnswer((byte[]) answer);
     }
 
     /** By scan of a plan, what its joins ask of it, as JSON. */

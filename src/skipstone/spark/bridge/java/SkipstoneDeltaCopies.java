@@ -56,8 +56,12 @@ final class SkipstoneDeltaCopies {
         if (before != null) {
             return before;
         }
-        String[] paths = own ? replicas.paths : replicas.covered;
-        FilesThere made = new FilesThere(present, snapshot.dataPath(), paths);
+        FilesThere made =
+                new FilesThere(
+                        present,
+                        snapshot.dataPath(),
+                        own ? replicas.paths : replicas.covered,
+                        own ? replicas.sizes : replicas.coveredSizes);
         if (own) {
             replicas.ownThere = made;
         } else {

@@ -64,15 +64,17 @@ final class SkipstoneDeltaJoined {
         }
         AddFile[] files = (AddFile[]) snapshot.allFiles().collect();
         String[] paths = new String[files.length];
+        long[] sizes = new long[files.length];
         for (int i = 0; i < files.length; i++) {
             paths[i] = files[i].path();
+            sizes[i] = files[i].size();
         }
         Version now =
                 new Version(
                         snapshot,
                         DeltaState.of(files, snapshot.metadata().schemaString()),
                         SkipstoneEarly.scanOf(snapshot, files),
-                        new FilesThere(present, snapshot.dataPath(), paths));
+                        new FilesThere(present, snapshot.dataPath(), paths, sizes));
         known.put(root, now);
         return now;
     }
