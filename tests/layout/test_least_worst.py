@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -25,7 +27,7 @@ def table(shapes: list[str], seed: int) -> TableView:
     """Columns of several shapes; some of them go along with one another."""
     rng = np.random.default_rng(seed)
     day = rng.integers(0, 1_000, ROWS)
-    drawn = {
+    drawn: dict[str, Callable[[], object]] = {
         "many": lambda: rng.permutation(ROWS),
         "few": lambda: rng.integers(0, 7, ROWS),
         "skewed": lambda: rng.zipf(1.6, ROWS).clip(max=60),
