@@ -25,6 +25,8 @@ __all__ = ["GroupedJoins", "grouped_figures"]
 
 _KEYS = {"lineitem": "l_orderkey,l_partkey", "orders": "o_orderkey", "part": "p_partkey"}
 _BUCKETS = 16
+_SUMS = 4_000
+"""So many bytes the sums of some dozen groups take."""
 _QUERIES = {
     "orders": (
         "l_orderkey",
@@ -153,7 +155,13 @@ def grouped_figures(measured: Mapping[str, Piece], command: str) -> list[Figure]
                 command,
             ),
             # The groups' own sums are shuffled, a row each.
-            unbarred(f"{title}: bytes shuffled", ways["grouped"]["shuffled_bytes"], "bytes", command),
+            at_most(
+                f"{title}: bytes shuffled, the sums of groups alone",
+                ways["grouped"]["shuffled_bytes"],
+                "bytes",
+                _SUMS,
+                command,
+            ),
             unbarred(
                 f"{title}: bytes shuffled by the sort-merge join",
                 ways["sort-merge"]["shuffled_bytes"],

@@ -16,6 +16,7 @@ from skipstone.joining.around_larger import around_larger
 from skipstone.joining.by_ranges import by_ranges, split
 from skipstone.joining.groups import Grouping, Tables, is_join
 from skipstone.joining.halving import halving
+from skipstone.view import count
 
 __all__ = ["Chosen", "Limits", "Refused", "choose"]
 
@@ -49,8 +50,8 @@ class Chosen:
         how = "sorted" if self.hashed is None else f"the {('left', 'right')[self.hashed]} side hashed"
         times = " and ".join(f"{grouping.times_read(side):.2f}" for side in (0, 1))
         return (
-            f"{len(grouping.groups)} groups ({grouping.name}), {how}; left and right are read {times} times, "
-            f"and {grouping.tables.total:,} bytes of rows are not shuffled"
+            f"{count(len(grouping.groups), 'group')} ({grouping.name}), {how}; left and right are read "
+            f"{times} times, and {grouping.tables.total:,} bytes of rows are not shuffled"
         )
 
 

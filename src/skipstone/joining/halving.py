@@ -7,7 +7,7 @@ others go down.
 
 Algorithm 3 of 004 section 4.2.3 merges pairs of small groups, in O(groups^3); this is the same search from
 the top, and *costs* O(blocks log blocks) a level ([ADR
-17](../../docs/adr/0019-joins-without-a-shuffle.md)).
+19](../../docs/adr/0019-joins-without-a-shuffle.md)).
 
 >>> def spans(*ends): return Spans(*(np.array(side) for side in zip(*ends)), np.ones(len(ends), np.int64))
 >>> tables = Tables(spans((0, 3), (0, 1), (2, 3)), spans((0, 1), (2, 3)), 4)
