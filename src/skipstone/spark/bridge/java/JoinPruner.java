@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.execution.BaseSubqueryExec;
+import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.InSubqueryExec;
 import org.apache.spark.sql.execution.ReusedSubqueryExec;
 import org.apache.spark.sql.execution.ScanFileListing;
@@ -137,7 +138,7 @@ final class JoinPruner {
     }
 
     /** The files that are left for the keys that the scan's subqueries have found. */
-    ScanFileListing keep(DynamicScan scan, ScanFileListing all) {
+    ScanFileListing keep(FileSourceScanExec scan, ScanFileListing all) {
         List filters = new ArrayList();
         Iterator each = scan.dataFilters().iterator();
         while (each.hasNext()) {
@@ -174,7 +175,7 @@ final class JoinPruner {
     }
 
     private ScanFileListing keep(
-            DynamicScan scan, ScanFileListing all, List filters, JoinRecords.Run run)
+            FileSourceScanExec scan, ScanFileListing all, List filters, JoinRecords.Run run)
             throws Exception {
         List conjuncts = new ArrayList();
         for (int i = 0; i < filters.size(); i++) {
