@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.internal.SQLConf;
@@ -51,14 +52,15 @@ final class JoinRule {
     /** The plan of a query or of a subquery; what is in its own subqueries is not looked at. */
     LogicalPlan rewrite(LogicalPlan plan) {
         SQLConf conf = SQLConf.get();
-        if (!conf.getConfString(SWITCH, "false").equalsIgnoreCase("true")
+        if (!conf.getConfString(SWITCH, "true").equalsIgnoreCase("true")
                 || !conf.dynamicPartitionPruningEnabled()
+                || !plan.containsPattern(TreePattern.JOIN())
                 || plan.isStreaming()
                 || done(plan)) {
             return plan;
         }
         try {
-            return process(plan, new ArrayList());
+            return pruner.knowsAny(plan) ? process(plan, new ArrayList()) : plan;
         } catch (VirtualMachineError fatal) {
             throw fatal;
         } catch (Throwable failure) {
@@ -102,7 +104,9 @@ final class JoinRule {
         }
         Join join = (Join) plan;
         Option found = ExtractEquiJoinKeys$.MODULE$.unapply(join);
-        if (found.isEmpty()) {
+        Option condition = join.condition();
+        boolean random = condition.isDefined() && !((Expression) condition.get()).deterministic();
+        if (found.isEmpty() || random) {
             return below(plan, above);
         }
         Tuple8 keys = (Tuple8) found.get();
@@ -136,7 +140,11 @@ final class JoinRule {
             Expression key = (Expression) side.keys.apply(i);
             Expression otherKey = (Expression) side.otherKeys.apply(i);
             JoinTarget target = JoinTarget.find(key, side.pruned());
-            if (target != null && target.key.dataType().equals(otherKey.dataType())) {
+            // The keys are compared before joins that would have kept some rows from that.
+            if (target != null
+                    && target.key.dataType().equals(otherKey.dataType())
+                    && SafeFilters.neverFails(target.key)
+                    && SafeFilters.neverFails(otherKey)) {
                 List way = target.wayFrom(side.prunedChild());
                 out.add(new KeyAbove(way, target.key, other, otherKey));
             }
@@ -154,6 +162,17 @@ final class JoinRule {
             children.addOne(after);
         }
         Object made = same ? plan : plan.withNewChildren(children.toList());
+        return !same && plan instanceof Join
+                ? followed((Join) plan, (Join) made)
+                : (LogicalPlan) made;
+    }
+
+    /** A join whose sides have changed. */
+    private static LogicalPlan followed(Join before, Join after) {
+        ListBuffer sides = new ListBuffer();
+        sides.addOne(PartitionPruning.follow(after.left(), before.right(), after.right()));
+        sides.addOne(PartitionPruning.follow(after.right(), before.left(), after.left()));
+        Object made = after.withNewChildren(sides.toList());
         return (LogicalPlan) made;
     }
 
@@ -285,6 +304,6 @@ final class JoinRule {
         children.addOne(side.left ? done : other);
         children.addOne(side.left ? other : done);
         Object made = side.join.withNewChildren(children.toList());
-        return (LogicalPlan) made;
+        return followed(side.join, (Join) made);
     }
 }
