@@ -38,8 +38,11 @@ final class JoinRule {
     /** If the keys of a file are in more of the files than that, joins will not skip many. */
     private static final double MOST_SHARE = 0.75;
 
-    /** What may be read for keys that only joins above make few, as a part of the scan. */
-    private static final double MOST_FOR_ABOVE = 0.03;
+    /** What may be read for keys in vain, as a part of the scan. */
+    private static final double MOST_IN_VAIN = 0.03;
+
+    /** Up to so many bytes, more is read for keys than that, if twice as much may be saved. */
+    static final String COLLECTED = "spark.skipstone.joins.collectedBytes";
 
     private final JoinPruner pruner;
     private final ScanPruner scans;
@@ -104,9 +107,7 @@ final class JoinRule {
         }
         Join join = (Join) plan;
         Option found = ExtractEquiJoinKeys$.MODULE$.unapply(join);
-        Option condition = join.condition();
-        boolean random = condition.isDefined() && !((Expression) condition.get()).deterministic();
-        if (found.isEmpty() || random) {
+        if (found.isEmpty()) {
             return below(plan, above);
         }
         Tuple8 keys = (Tuple8) found.get();
@@ -266,15 +267,18 @@ final class JoinRule {
     }
 
     /**
-     * Whether computing keys may save more than it reads. What joins above ask is computed for the
-     * keys alone, however few files they skip, so that has to be next to nothing.
+     * Whether computing keys may save more than it reads. How many keys there are and how few files
+     * they are in is not known, so it may be in vain: it has to be next to nothing, beside the scan
+     * or at all. What joins above ask is computed for the keys alone.
      */
     private static boolean pays(JoinSide side, Choice choice, double share) {
         double scanned = JoinSide.size(choice.target.scan);
         double cost = JoinSide.cost(choice.rows);
-        return choice.rows == side.other()
-                ? cost < (1.0 - share) * 0.5 * scanned
-                : cost < MOST_FOR_ABOVE * scanned;
+        double little = Double.parseDouble(SQLConf.get().getConfString(COLLECTED, "10485760"));
+        return cost < MOST_IN_VAIN * scanned
+                || choice.rows == side.other()
+                        && cost <= little
+                        && cost < (1.0 - share) * 0.5 * scanned;
     }
 
     private LogicalPlan pruned(JoinSide side, List chosen, List asked) throws Exception {
