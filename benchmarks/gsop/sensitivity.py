@@ -1,10 +1,13 @@
 """How the layouts depend on the workload: figure 6 of GSOP (VLDB 2016), on a table like its benchmark's.
 
-The table has 11 columns and queries ``SELECT A1, ..., Ak FROM T WHERE filter(B, b)``. One of these is
-varied at a time: ``k`` columns are selected; they are one of ``t`` templates; filters are drawn from a
-pool by Zipf's law with factor ``z``; a filter holds for a share ``s`` of the rows. 100 queries are to
-fit, 100 others to test. A query costs what equation 3 says, by the blocks of the real layout: cells,
-tuple ids and reconstruction.
+The table is that of the Big Data Benchmark: pages (address, rank, duration) joined to visits, 11 columns in
+all. They are generated as that benchmark does it, so only what belongs to a page is correlated. Queries are
+``SELECT A1, ..., Ak FROM T WHERE filter(B, b)`` with ``B < b``, ``B = b`` or ``B > b`` (section 7.2). One of
+these is varied at a time: ``k`` columns are selected; they are one of ``t`` templates; filters are drawn from
+a pool by Zipf's law with factor ``z``; a filter of the pool holds for ``s`` of the rows, give or take 0.01.
+100 queries are to fit, 100 others to test. A query costs what equation 3 says, by the blocks of the real
+layout: cells, tuple ids and reconstruction. The paper does not say how large its pool is: here it has 100
+filters. Blocks are those of 10,000 rows of 15 millions, filled with a sample.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ from skipstone.layout.rows_read import block_group, rows_of_blocks
 __all__ = ["RECONSTRUCTIONS", "Setting", "settings", "simulate_setting"]
 
 COLUMNS = 11
-_ROWS, _BLOCKS, _QUERIES = 20_000, 200, 100
-_FACTORS = 4
+_ROWS, _BLOCKS, _QUERIES = 100_000, 1_500, 100
+_POOL, _TRIED, _WITHIN = 100, 400_000, 0.01
 RECONSTRUCTIONS: Mapping[str, Reconstruction] = {
     "tuple ids": lambda rows: rows,
     "sort-merge": sort_merge,
@@ -70,12 +73,12 @@ def settings() -> dict[str, list[Setting]]:
 def simulate_setting(setting: Setting, seed: int = 0) -> Piece:
     """Mean costs of the test queries in cells, by layout and reconstruction."""
     random = np.random.default_rng(seed)
-    bits, filtered = _filters(setting, random)
-    vectors, counts = np.unique(bits, axis=0, return_counts=True)
+    pool = _pool(setting, random)
+    vectors, counts = np.unique(pool.bits, axis=0, return_counts=True)
     some = list(combinations(range(COLUMNS), setting.k))
     templates = [some[index] for index in random.permutation(len(some))[: setting.t]]
     training, test = (
-        _queries(setting, templates, filtered, random, (vectors, counts.astype(np.float64))) for _ in range(2)
+        _queries(setting, templates, pool, random, (vectors, counts.astype(np.float64))) for _ in range(2)
     )
     blocks = _Blocks(training)
     found: Piece = {}
@@ -92,40 +95,90 @@ def simulate_setting(setting: Setting, seed: int = 0) -> Piece:
     return found
 
 
-def _filters(setting: Setting, random: np.random.Generator) -> tuple[Bits, npt.NDArray[np.int64]]:
-    """The pool of filters as bits of rows, and the column that each is about."""
-    factors = random.random((_ROWS, _FACTORS))
-    values = 0.5 * factors[:, random.integers(_FACTORS, size=COLUMNS)] + 0.5 * random.random((_ROWS, COLUMNS))
-    found, filtered = [], []
-    for column in range(COLUMNS):
-        low, high = np.quantile(values[:, column], [setting.s, 1 - setting.s])
-        start = random.random() * (1 - setting.s)
-        equal = np.quantile(values[:, column], [start, start + setting.s])
-        found += [
-            values[:, column] < low,
-            values[:, column] > high,
-            (values[:, column] >= equal[0]) & (values[:, column] < equal[1]),
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pool:
+    """Filters as bits of rows, the column of each, and ``subsumed[i, j]``: j holds wherever i does."""
+
+    bits: Bits
+    column: npt.NDArray[np.int64]
+    subsumed: Bits
+
+
+def _table(random: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Values of the Big Data Benchmark as numbers in their order: pages, and visits drawn from them."""
+    pages = 1_000
+    page = random.integers(pages, size=_ROWS)
+    address, rank = random.permutation(pages)[page], np.floor(random.random(pages) ** -0.5)[page]
+    length = random.integers(1, 100, size=pages)[page]
+    return np.column_stack(
+        [
+            address,
+            rank,
+            length,
+            random.random(_ROWS),  # the source's address
+            random.integers(15_000, size=_ROWS),  # the date
+            random.random(_ROWS),  # the revenue
+            random.integers(1_000, size=_ROWS),  # the user agent
+            random.integers(200, size=_ROWS),  # the country
+            random.integers(150, size=_ROWS),  # the language
+            random.integers(1_000, size=_ROWS),  # the word that was searched for
+            random.integers(1, 11, size=_ROWS),  # the duration
         ]
-        filtered += [column] * 3
-    return np.array(found).T, np.array(filtered, np.int64)
+    ).astype(np.float64)
+
+
+def _pool(setting: Setting, random: np.random.Generator) -> _Pool:
+    """Filters with constants from the table, as many as wanted of those that hold for the right share."""
+    values = _table(random)
+    ordered = np.sort(values, axis=0)
+    found: dict[tuple[int, str, float], None] = {}
+    for _ in range(_TRIED):
+        column, row = int(random.integers(COLUMNS)), int(random.integers(_ROWS))
+        operator, constant = "<=>"[random.integers(3)], float(values[row, column])
+        low, high = np.searchsorted(ordered[:, column], [constant, np.nextafter(constant, np.inf)]) / _ROWS
+        share = {"<": low, "=": high - low, ">": 1 - high}[operator]
+        if abs(share - setting.s) <= _WITHIN:
+            found[column, operator, constant] = None
+        if len(found) == _POOL:
+            break
+    filters = list(found)
+    bits = np.array([_satisfied(values[:, column], op, constant) for column, op, constant in filters]).T
+    subsumed = np.array([[_implies(one, other) for other in filters] for one in filters])
+    return _Pool(bits, np.array([column for column, _, _ in filters]), subsumed)
+
+
+def _satisfied(values: npt.NDArray[np.float64], operator: str, constant: float) -> Bits:
+    if operator == "=":
+        return np.asarray(values == constant)
+    return np.asarray(values < constant if operator == "<" else values > constant)
+
+
+def _implies(one: tuple[int, str, float], other: tuple[int, str, float]) -> bool:
+    """Whether rows with the one have the other."""
+    (column, operator, a), (of, wider, b) = one, other
+    if column != of:
+        return False
+    if operator == "=":
+        return bool({"<": a < b, "=": a == b, ">": a > b}[wider])
+    return operator == wider and (a <= b if operator == "<" else a >= b)
 
 
 def _queries(
     setting: Setting,
     templates: list[tuple[int, ...]],
-    filtered: npt.NDArray[np.int64],
+    pool: _Pool,
     random: np.random.Generator,
     rows: tuple[Bits, Floats],
 ) -> ColumnAccess:
     """Queries that read the columns of a template and that of their filter."""
     columns = np.zeros((_QUERIES, COLUMNS), np.bool_)
-    features = np.zeros((_QUERIES, len(filtered)), np.bool_)
-    popular = 1.0 / np.arange(1, len(filtered) + 1) ** setting.z
-    order = np.random.default_rng(7).permutation(len(filtered))
+    chosen = np.zeros(_QUERIES, np.int64)
+    popular = 1.0 / np.arange(1, len(pool.column) + 1) ** setting.z
     for query in range(_QUERIES):
-        filter_ = order[random.choice(len(filtered), p=popular / popular.sum())]
-        columns[query, [*templates[random.integers(len(templates))], filtered[filter_]]] = True
-        features[query, filter_] = True
+        # Filters of the pool stand in random order.
+        chosen[query] = random.choice(len(popular), p=popular / popular.sum())
+        columns[query, [*templates[random.integers(len(templates))], pool.column[chosen[query]]]] = True
+    features = pool.subsumed[chosen]
     return ColumnAccess(rows[0], rows[1], columns, features, np.ones(_QUERIES), _ROWS / _BLOCKS)
 
 

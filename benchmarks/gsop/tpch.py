@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.context import context_of
-from benchmarks.gsop.queries import gsop_workloads
+from benchmarks.gsop.queries import GSOP_TEMPLATES, gsop_workloads
 from benchmarks.pieces import Piece
 from benchmarks.tpch.simulator import parsed
 from skipstone.actions.prepare import FitRequest, prepare
@@ -29,6 +29,8 @@ from skipstone.layout.contract import ColumnGroup, Design
 from skipstone.layout.options import LayoutOptions
 from skipstone.layout.reconstruction import JOIN_CELLS
 from skipstone.layout.simulate import virtual_blocks
+from skipstone.layout.table_view import ColumnReads
+from skipstone.predicate.normalize import normalize_filter
 from skipstone.pruning.prune import prune
 from skipstone.spark.engine.draw_sample import Request, draw, ordered_inputs
 
@@ -74,7 +76,28 @@ class Cells:
             "joining_queries": float(weights @ query),
             "columns": [list(group.columns or ()) for group in design.groups],
             "local_features": [len(group.features) for group in design.groups],
+            "templates": {
+                each: {"cells": cells, "tuple_ids": ids}
+                for (each, cells), ids in zip(
+                    self._by_template(reads.kinds, reads.cells).items(),
+                    self._by_template(reads.kinds, reads.tuple_ids).values(),
+                    strict=True,
+                )
+            },
         }
+
+    def _by_template(self, kinds: ColumnReads, values: npt.NDArray[np.float64]) -> dict[str, float]:
+        """The mean of each template; its queries stand together in the workload."""
+        names, test = list(GSOP_TEMPLATES), gsop_workloads()[1].queries
+        number = {query.sql: index * len(names) // len(test) for index, query in enumerate(test)}
+        template_of = {
+            normalize_filter(entry.filter): number[entry.sql] for entry in self.judged.asked.entries
+        }
+        filters = self.judged.asked.view.filters
+        of = np.array([template_of[filters[query]] for query in kinds.query])
+        weights = np.bincount(of, kinds.weights, len(names))
+        sums = np.bincount(of, kinds.weights * values, len(names))
+        return dict(zip(names, (sums / weights).tolist(), strict=True))
 
     def _plain(self) -> Piece:
         sample = self.judged.view.sample
@@ -92,10 +115,12 @@ class Cells:
             cells = kinds.weights @ (whole.asked * shares[kinds.query])
             return float(cells / kinds.weights.sum())
 
-        cells, least = mean(found.share), mean(needed(self.judged).share)
+        wanted = needed(self.judged).share
+        cells, least = mean(found.share), mean(wanted)
         return {
             "cells": cells,
             "needed": least,
+            "templates": self._by_template(kinds, whole.asked * wanted[kinds.query]),
             "tuple_ids": 0.0,
             "with_measured_joins": cells,
             "groups": 1,

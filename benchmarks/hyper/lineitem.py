@@ -50,7 +50,7 @@ __all__ = [
 NAME = "lineitem"
 SELECTIVITY = 0.05
 _PLACES = 20
-MANY_PLACES = 200
+MANY_PLACES = 1_000
 """So many tell what twenty leave to chance: of an attribute of few values they are all that there are."""
 _AS_CLOSE = 0.005
 """By so much the selectivity of a range may be further from 5 % than that of the closest one."""

@@ -154,7 +154,8 @@ class _Bench:
         self._say(f"making the table {name}", 0)
         self.pieces.measure(f"table-{name}", lambda: self.tables.made(name))
         self.pieces.measure(f"scan-{name}", lambda: self.tables.scanned(name, self.ranges, self.progress))
-        self.pieces.measure(f"places-{name}", lambda: self.tables.planned(name, self.many_ranges))
+        if name in BALANCES:
+            self.pieces.measure(f"places-{name}", lambda: self.tables.planned(name, self.many_ranges))
 
     def _say(self, what: str, done: int) -> None:
         if self.progress is not None:

@@ -32,7 +32,7 @@ GROUPED = "grouped"
 """The step that joins large tables without a shuffle."""
 _BLOCKS = 1_000
 _PAIRS = 5
-_TIMED_PAIRS = 11
+_TIMED_PAIRS = 31
 _FASTER = 2
 _SCANNED = 20
 FEATURES = "features"
@@ -77,7 +77,7 @@ def run(options: Options, output: Path = RESULTS, progress: Progress | None = No
     pieces = Pieces(home / "pieces", options.again)
     wanted = options.only or steps
     layouts = [step for step in wanted if step in LAYOUTS]
-    spark = skipstone.session(app_name="skipstone-bench", config={"spark.skipstone.joins.enabled": "true"})
+    spark = skipstone.session(app_name="skipstone-bench")
     joins = Joins(spark, home, source, options.blocks, time.perf_counter)
     if FEATURES in wanted:
         _measure_features(pieces, Normalized(spark, home, source, options.blocks), progress)
@@ -136,8 +136,8 @@ def figures(measured: Mapping[str, Piece], command: str) -> list[Figure]:
         layout = name.removeprefix("timed-")
         gains = [query["times_faster"] for query in queries.values() if query["skips"]]
         mean = exp(sum(map(log, gains)) / len(gains))
-        slower = max(100 * (query["seconds_on"] / query["seconds_off"] - 1) for query in queries.values())
-        cpu = max(100 * (query["cpu_on"] / query["cpu_off"] - 1) for query in queries.values())
+        slower = max(query["slower_percent"] for query in queries.values())
+        cpu = max(query["more_cpu_percent"] for query in queries.values())
         same = sum(not query["same_result"] for query in queries.values())
         found += [
             at_least(

@@ -47,6 +47,7 @@ def test_rows_meet_there_without_being_shuffled(
         **GENERATED[generated],
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.skipstone.joins.grouped": "true",
+        "spark.skipstone.joins.enabled": "false",
         "spark.skipstone.joins.hashedBytes": hashed,
     }
     table = skipstone.table(spark, f"xs={shared_tables / 'xs'}")

@@ -39,7 +39,6 @@ def test_a_join_skips_files_there(
     assert len(expected) == 20
     wanted = {
         **GENERATED[generated],
-        "spark.skipstone.joins.enabled": "true",
         "spark.sql.autoBroadcastJoinThreshold": threshold,
     }
     with settings_of(spark, wanted):

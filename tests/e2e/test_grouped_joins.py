@@ -33,6 +33,8 @@ COLUMNS = (
 JOINED = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.skipstone.joins.grouped": "true",
+    # Scans whose files a join's keys skip stay as they are.
+    "spark.skipstone.joins.enabled": "false",
     "spark.sql.shuffle.partitions": "4",
     # So little that there have to be several groups.
     "spark.skipstone.joins.hashedBytes": "9000",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.checks import answer, assert_same, assert_same_by, indexed, settings
+from tests.e2e.stars import pruned_scans
 from tests.light_plans import settings_of
 
 import skipstone
-from skipstone.spark.bridge.jvm import JavaObject
 
 KEYS = {
     "i": "CAST(k AS INT)",
@@ -48,7 +47,7 @@ WAYS = ("0000", "0011", "0101", "0110", "1001", "1010", "1100", "0001")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Facts and partners in both formats, as views ``kf_FORMAT`` and ``kx_FORMAT``."""
     home = tmp_path_factory.mktemp("kinds")
     columns = [f"{text} AS {name}" for name, text in KEYS.items()]
@@ -61,8 +60,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         partners.write.format(format_).save(str(home / f"kx_{format_}"))
         indexed(spark, f"kf_{format_}", home / f"kf_{format_}")
         spark.read.format(format_).load(str(home / f"kx_{format_}")).createOrReplaceTempView(f"kx_{format_}")
-    with settings_of(spark, {"spark.skipstone.joins.enabled": "true"}):
-        yield home
+    return home
 
 
 def every_join(on: str, format_: str, filter_: str = "v > 0") -> str:
@@ -77,15 +75,6 @@ def every_join(on: str, format_: str, filter_: str = "v > 0") -> str:
         for name, text in ALONE.items()
     ]
     return " UNION ALL ".join(both + alone)
-
-
-def pruned_scans(execution: JavaObject) -> int:
-    """How many scans of a query wait for the keys of a join."""
-    leaves = execution.sparkPlan().collectLeaves().iterator()
-    found = 0
-    while leaves.hasNext():
-        found += leaves.next().getClass().getSimpleName() == "DynamicScan"
-    return found
 
 
 @pytest.mark.parametrize(

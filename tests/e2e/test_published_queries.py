@@ -32,10 +32,7 @@ SCALE = 0.01
 TPCH = {name: text.replace("{fraction}", f"{0.0001 / SCALE:.9f}") for name, text in EVERY_QUERY.items()}
 STAR = {name: ssb_query(name, parameters) for name, parameters in PUBLISHED.items()}
 KEYS = {"orders": "o_orderkey", "partsupp": "ps_partkey", "part": "p_partkey"}
-EVERYTHING = {
-    "spark.skipstone.joins.enabled": "true",
-    "spark.skipstone.joins.grouped": "true",
-}
+EVERYTHING = {"spark.skipstone.joins.grouped": "true"}
 BROADCASTS = {"spark.sql.autoBroadcastJoinThreshold": "40000"}
 NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 

@@ -15,10 +15,16 @@ from tests.e2e.replicated import (
     replica_files,
     replicate,
     verdicts,
+    write_rows,
 )
 from tests.first_row import first_row
+from tests.templates import Templates
 
 import skipstone
+from skipstone.actions.replicate import Replicate
+from skipstone.layout.layouts import LAYOUTS, REPLICA_LAYOUTS
+from skipstone.layout.options import LayoutOptions
+from skipstone.workload.queries import Query, Workload
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +188,21 @@ def test_a_filter_that_the_catalog_serves_better_reads_the_base(
     mixed = f"SELECT * FROM {name} WHERE k < 50 AND id >= 200"
     assert_same(spark, mixed)
     assert verdicts(scan_of(table, mixed)) == {"CHEAPER": 1, "BASE_CHEAPER": 1}
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"qdtree", *REPLICA_LAYOUTS}))
+def test_a_replica_by_any_layout_is_read_and_answers_the_same(
+    spark: SparkSession, templates: Templates, tmp_path: Path, layout: str
+) -> None:
+    path = templates.copy("plain-400", lambda path: write_rows(spark, path), tmp_path / "t")
+    table = skipstone.table(spark, str(path))
+    queries = [f"SELECT * FROM delta.`{path}` WHERE k < {most} AND p = 1" for most in (50, 100, 300)]
+    log = Workload(tuple(map(Query, queries)))
+    report = table.perform(Replicate(log, layout, LayoutOptions(block_rows=40)))
+    assert (report.layout, report.rows) == (layout, 400)
+    for query in queries:
+        assert_same(spark, query)
+    assert_copied(table, queries[0])
 
 
 def test_two_replicas_are_never_both_read_for_the_same_rows(

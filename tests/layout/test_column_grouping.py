@@ -73,6 +73,22 @@ def test_columns_that_the_same_queries_read_stay_together() -> None:
     assert sorted(column for group in found for column in group) == [0, 1, 2, 3, 4]
 
 
+def test_what_no_query_reads_together_is_merged_last() -> None:
+    # One query reads the first three columns, another the last; others, which hardly count, read one each.
+    read = np.concatenate([[[1, 1, 1, 0], [0, 0, 0, 1]], np.eye(4)[:3]]) == 1
+    weights = np.array([1, 1, 0.001, 0.001, 0.001])
+    table = ColumnAccess(np.eye(5) == 1, np.full(5, 20.0), read, np.eye(5) == 1, weights, 10)
+
+    def rows(access: ColumnAccess, group: Bits) -> Floats:
+        together = group[:3].sum()
+        read = 100.0 if group[3] and together > 1 else 12.0 if together == 2 else 10.0
+        return np.full(len(access.columns), read)
+
+    found = group_columns(table, GroupingCost(rows, rows, MeasuredJoin(1.0, 0.4)))
+    # Merging the last column with any other changes nothing at first, and costs much later on.
+    assert found.columns() == ((0, 1, 2), (3,))
+
+
 def test_of_states_that_cost_the_same_the_one_with_fewer_groups_is_taken() -> None:
     read = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], np.bool_)
     bits = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], np.bool_)

@@ -28,6 +28,15 @@ def test_features_are_ranked_by_the_queries_that_read_the_group() -> None:
     assert ranked_features(often, np.zeros(4, np.bool_)).tolist() == []
 
 
+def test_a_feature_that_most_rows_have_comes_after_one_that_lets_skip_more() -> None:
+    asked = access(("AC", (0, 2), 1))
+    mostly = replace(asked, vectors=np.array([[1, 0, 0, 0], [1, 0, 1, 0]], np.bool_), counts=np.ones(2))
+    assert ranked_features(mostly, reads("A")).tolist() == [2, 0], "all rows have the first one"
+    often = replace(mostly, features=np.array([[1, 0, 0, 0]] * 9 + [[0, 0, 1, 0]], np.bool_))
+    often = replace(often, columns=np.repeat(asked.columns, 10, axis=0), weights=np.ones(10))
+    assert ranked_features(often, reads("A")).tolist() == [2, 0], "nine queries skip nothing by it"
+
+
 def test_as_many_features_as_leave_few_enough_vectors() -> None:
     # Of 8 independent features, k have 2 to the power of k vectors.
     bits = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1

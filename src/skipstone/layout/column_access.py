@@ -55,6 +55,11 @@ class ColumnAccess:
         return np.ascontiguousarray(self.vectors.T).astype(np.uint64)
 
     @cached_property
+    def lacking(self) -> Floats:
+        """The share of the rows that each feature lets its queries skip at best."""
+        return np.asarray(1.0 - self.counts @ self.vectors / max(self.rows, 1e-300))
+
+    @cached_property
     def asked(self) -> Floats:
         """How often each query asks for each feature."""
         return np.asarray(self.features * self.weights[:, None])

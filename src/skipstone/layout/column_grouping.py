@@ -7,7 +7,9 @@ A query pays for the cells that it cannot skip and, if it reads several groups, 
 The search goes bottom-up: it merges the two groups whose merge makes the workload's cost (equation 4) least,
 until one is left, and returns the best state on the way. So the result is never worse than one group for all
 columns (SOP) nor one for each (GSOP-single). For the merges that it only considers it takes an estimate of r,
-for those that it makes the computed one, and it remembers both.
+for those that it makes the computed one, and it remembers both. Groups that no query reads together are
+merged when nothing else is left, for that never lowers the cost. In the end groups are parted again where
+that pays (:mod:`~skipstone.layout.split_groups`).
 
 Three things make it fast without changing what it finds:
 
@@ -32,6 +34,7 @@ from skipstone.layout.column_access import Bits, ColumnAccess, Floats
 from skipstone.layout.known_groupings import read_alike
 from skipstone.layout.reconstruction import Reconstruction, sort_merge
 from skipstone.layout.rows_read import RowsRead, computed_rows, estimated_rows
+from skipstone.layout.split_groups import Splitting
 
 __all__ = ["Grouping", "GroupingCost", "group_columns", "one_group", "single_columns", "workload_cost"]
 
@@ -86,7 +89,9 @@ def group_columns(access: ColumnAccess, cost: GroupingCost | None = None) -> Gro
         # Of two states that cost the same the one with fewer groups has fewer tuple ids to store.
         if search.state.total() <= best.cost * _SAME:
             best = search.result()
-    return Grouping(best.groups, best.cost, search.estimates)
+    splitting = Splitting(access, cost.estimated, cost.computed, cost.reconstruction)
+    groups, least = splitting.split(best.groups)
+    return Grouping(groups, least, search.estimates + splitting.estimates)
 
 
 @dataclass(slots=True, eq=False)
@@ -146,6 +151,8 @@ class _Search:
         self.known = np.zeros((size, size), np.bool_)
         self.estimates = 0
         self._remembered: dict[bytes, Floats] = {}
+        # More than any change: what no query reads together is merged when nothing else is left.
+        self.last = 4 * self.state.total() + 1.0
         # Estimates of the groups as they are; that of a merged group is no less.
         self.bound = np.array([cost.estimated(access, group) for group in groups])
         for index in range(size):
@@ -196,7 +203,8 @@ class _Search:
         part = np.where(width > 0, self.cost.reconstruction(rows), 0.0)
         part = np.where(both & (read == 2), 0.0, part)  # noqa: PLR2004 - these two groups and no other
         parts = np.where(read > 1, part - state.parts[index] - state.parts[others], 0.0)
-        return np.asarray(np.einsum("gq,q->g", cells + parts, weights))
+        apart = np.where(both.any(axis=1), 0.0, self.last)
+        return np.asarray(np.einsum("gq,q->g", cells + parts, weights) + apart)
 
     def _merge(self, one: int, other: int) -> None:
         state = self.state

@@ -57,9 +57,11 @@ def group_workload(workload: FitWorkload, reads: ColumnReads, reading: Bits, cho
 
 
 def group_view(view: TableView, chosen: Indices) -> TableView:
-    """The view with the vectors of a group's features."""
+    """The view with the vectors of a group's features; the sample's, if the table's have not all of them."""
     if view.vector_counts is None:
         return view
+    if chosen.max(initial=-1) >= view.vector_counts.vectors.shape[1]:
+        return replace(view, vector_counts=None)
     return replace(view, vector_counts=_projected(view.vector_counts, chosen))
 
 

@@ -13,6 +13,9 @@ What differs from the paper:
 * Inside a group rows may be blocked by any layout that is fitted for queries, not only by Balanced MaxSkip.
 * A join in Spark costs far more than the paper's sort: about as much as reading 85 values. That is what
   groups are weighed with unless the paper's cost is asked for, and it favours few groups.
+* Features mined from the log are joined by general ones, which serve other constants too
+  (:mod:`~skipstone.layout.general_features`). A group that is blocked by some of these has the vectors of the
+  sample, for those of the whole table lack their bits.
 * A group whose queries no feature subsumes is blocked by all features: later queries may have some.
 
 Cost: that of the search, and one fit of the inner layout for each group.
@@ -29,6 +32,7 @@ from skipstone.errors import SkipstoneError
 from skipstone.layout.column_access import Bits, ColumnAccess
 from skipstone.layout.column_grouping import GroupingCost, group_columns, one_group, single_columns
 from skipstone.layout.contract import AnyLayout, ColumnGroup, Design, Needs, needed_workload
+from skipstone.layout.general_features import with_general_features
 from skipstone.layout.group_view import column_access, group_view, group_workload
 from skipstone.layout.hilbert import HILBERT
 from skipstone.layout.known_groupings import hill_climb, hyrise
@@ -109,14 +113,16 @@ class Gsop:
             raise SkipstoneError(
                 "The workload has no filter that enough queries share, so GSOP has no features."
             )
+        own, workload = workload, with_general_features(view, workload, workload.reads)
         reads = workload.reads
+        assert reads is not None
         access = column_access(view, workload, reads, options.max_vectors)
         cost = GroupingCost(
             estimated=ESTIMATIONS[options.estimation], reconstruction=_reconstruction(view, options)
         )
         groups = _GROUPERS[options.grouping](access, cost)
         if len(groups) == 1:
-            return _of_whole_rows(view, workload, options)
+            return _of_whole_rows(view, own, options)
         fitted = [_fitted_group(view, workload, access, group, options) for group in groups]
         left_out = np.count_nonzero(~reads.columns.any(axis=0))
         names = [", ".join(group.columns or ()) for group, _ in fitted]

@@ -5,7 +5,9 @@ in there:
 
     CandSet(G) = ∪ F^q over the queries q that read G        weight(G, f) = how many of these f subsumes
 
-The heaviest are taken, as many as leave about 3,000 distinct vectors: with fewer features queries could skip
+The paper takes the heaviest. Here a weight counts by the share of the rows that lack the feature, which is
+what its queries can skip: what nearly all rows have tells few of them apart, however many queries it
+subsumes. As many are taken as leave about 3,000 distinct vectors: with fewer features queries could skip
 more, with more the vectors conflict and blocking takes longer. The number is found by binary search on the
 known vectors, projected on the first k features: k is doubled first, for many groups need few features, and
 the largest projection that was found small enough is extended. Cost: O(v log v) for each of log k trials.
@@ -21,9 +23,9 @@ __all__ = ["local_features", "ranked_features"]
 
 
 def ranked_features(access: ColumnAccess, group: Bits) -> Indices:
-    """The candidates for a group, heaviest first; equal ones in the order of the features."""
+    """The candidates for a group, those that may skip most first; equal ones in the order of the features."""
     weights = access.asked[access.reading(group)].sum(axis=0)
-    order = np.argsort(-weights, kind="stable")
+    order = np.argsort(-weights * access.lacking, kind="stable")
     return np.asarray(order[weights[order] > 0])
 
 

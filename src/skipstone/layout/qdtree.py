@@ -3,7 +3,9 @@
 Candidate cuts are all atoms of the workload, ranges and unions. Ranges are quantiles of every column that
 the workload compares with constants. They matter where queries look for single values: a cut at
 ``p_type < 'M'`` halves the rows for queries about any type, those not in the log included, which no cut at
-one type does. Unions do the same for patterns, which have no order: the rows that match any of the first 2,
+one type does. Queries with lists of values are served by blocks of single values only: of a list of eight
+most ranges have one. So where an IN list is about a column of few values, each of these bounds a range.
+Unions do the same for patterns, which have no order: the rows that match any of the first 2,
 4, 8, ... patterns on a column are parted from those that match none, which all these queries then skip.
 Queries are judged with their full boolean structure (:mod:`~skipstone.layout.grow`).
 
@@ -46,6 +48,7 @@ from skipstone.predicate.expr import (
     Column,
     Comparison,
     Expr,
+    In,
     Like,
     Literal,
     Match,
@@ -64,6 +67,7 @@ _RANGES = 16
 _MOST_FEATURES = 128
 _SORT_COLUMNS = 3
 _MOST_UNITED = 32
+_MOST_LISTED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +142,12 @@ def candidate_cuts(
     bits = [np.ascontiguousarray(sample.bits[:, atom]) for atom in range(len(cuts))]
     known = set(cuts)
     preferred: list[int] = []
+    about = subjects(sample, queries)
+    listed = {key for atom, key in about.items() if isinstance(queries.atoms[atom], In)}
     for order, key in enumerate(keys):
         column = rank(sample.columns[key])
-        values = bounds(column, ranges)
+        few = key in listed and len(column.array) <= _MOST_LISTED
+        values = bounds(column, max(ranges, len(column.array)) if few else ranges)
         for value, code in zip(values, ranks_of(values, column), strict=True):
             cut = Comparison("<", key, Literal(value, type_of(key)))
             if cut not in known:

@@ -15,8 +15,8 @@ def query(on: float, off: float, *, skips: bool, same: bool = True) -> Piece:
         "seconds_on": on,
         "seconds_off": off,
         "times_faster": off / on,
-        "cpu_on": on / 2,
-        "cpu_off": off / 2,
+        "slower_percent": 100 * (on / off - 1),
+        "more_cpu_percent": 100 * (on / off - 1),
     }
 
 

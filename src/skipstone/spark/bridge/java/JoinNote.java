@@ -9,10 +9,16 @@ import java.util.Locale;
 
 /** What was decided about a scan and one key of a join, for explain. */
 final class JoinNote {
-    private final String key;
-    private final String type;
-    private final String other;
-    private final String scan;
+    private final JoinTarget target;
+    private final JoinSide side;
+    private final int index;
+    private final LogicalPlan rows;
+
+    // Texts of plans take time, and are wanted only if a join is used or somebody asks.
+    private String key;
+    private String type;
+    private String other;
+    private String scan;
     private String code = "";
     private String sentence = "";
     double share = -1.0;
@@ -28,17 +34,30 @@ final class JoinNote {
      * @param rows what the keys are those of
      */
     JoinNote(JoinTarget target, JoinSide side, int index, LogicalPlan rows) {
-        this.key =
-                JoinSide.text(target.key)
-                        + " = "
-                        + JoinSide.text((Expression) side.otherKeys.apply(index));
-        this.type = side.join.joinType().sql().toLowerCase(Locale.ROOT);
-        this.other = JoinSide.text(rows);
-        this.scan = JoinSide.text(target.scan);
+        this.target = target;
+        this.side = side;
+        this.index = index;
+        this.rows = rows;
+    }
+
+    private void describe() {
+        if (key == null) {
+            key =
+                    JoinSide.text(target.key)
+                            + " = "
+                            + JoinSide.text((Expression) side.otherKeys.apply(index));
+            type = side.join.joinType().sql().toLowerCase(Locale.ROOT);
+            other = JoinSide.text(rows);
+            scan = JoinSide.text(target.scan);
+        }
     }
 
     /** About a scan whose inner joins a joined replica may answer. */
     JoinNote(InnerJoins joins, LogicalRelation scan) {
+        this.target = null;
+        this.side = null;
+        this.index = 0;
+        this.rows = null;
         List pairs = joins.equalities();
         StringBuilder keys = new StringBuilder();
         for (int i = 0; i < pairs.size(); i++) {
@@ -87,10 +106,12 @@ final class JoinNote {
 
     /** What is decided, as text: the same when the same query is planned again. */
     String decision() {
+        describe();
         return scan + "\n" + key + "\n" + type + "\n" + other;
     }
 
     String json() {
+        describe();
         return "{\"key\":"
                 + JsonText.quote(shortened(key))
                 + ",\"join\":"

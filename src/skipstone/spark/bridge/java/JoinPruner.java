@@ -3,6 +3,7 @@ package skipstone;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.BaseSubqueryExec;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.InSubqueryExec;
@@ -78,6 +79,18 @@ final class JoinPruner {
     Known known(HadoopFsRelation scanned) {
         Known found = look(scanned);
         return found == null || found.table == null ? null : found;
+    }
+
+    /** Whether a plan reads a registered table, subqueries not counted. */
+    boolean knowsAny(LogicalPlan plan) {
+        Iterator leaves = plan.collectLeaves().iterator();
+        while (leaves.hasNext()) {
+            HadoopFsRelation files = PartnersOfScans.relationOf(leaves.next());
+            if (files != null && known(files) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private Known look(HadoopFsRelation scanned) {

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.internal.SQLConf;
@@ -37,8 +38,11 @@ final class JoinRule {
     /** If the keys of a file are in more of the files than that, joins will not skip many. */
     private static final double MOST_SHARE = 0.75;
 
-    /** What may be read for keys that only joins above make few, as a part of the scan. */
-    private static final double MOST_FOR_ABOVE = 0.03;
+    /** What may be read for keys in vain, as a part of the scan. */
+    private static final double MOST_IN_VAIN = 0.03;
+
+    /** Up to so many bytes, more is read for keys than that, if twice as much may be saved. */
+    static final String COLLECTED = "spark.skipstone.joins.collectedBytes";
 
     private final JoinPruner pruner;
     private final ScanPruner scans;
@@ -51,14 +55,15 @@ final class JoinRule {
     /** The plan of a query or of a subquery; what is in its own subqueries is not looked at. */
     LogicalPlan rewrite(LogicalPlan plan) {
         SQLConf conf = SQLConf.get();
-        if (!conf.getConfString(SWITCH, "false").equalsIgnoreCase("true")
+        if (!conf.getConfString(SWITCH, "true").equalsIgnoreCase("true")
                 || !conf.dynamicPartitionPruningEnabled()
+                || !plan.containsPattern(TreePattern.JOIN())
                 || plan.isStreaming()
                 || done(plan)) {
             return plan;
         }
         try {
-            return process(plan, new ArrayList());
+            return pruner.knowsAny(plan) ? process(plan, new ArrayList()) : plan;
         } catch (VirtualMachineError fatal) {
             throw fatal;
         } catch (Throwable failure) {
@@ -136,7 +141,11 @@ final class JoinRule {
             Expression key = (Expression) side.keys.apply(i);
             Expression otherKey = (Expression) side.otherKeys.apply(i);
             JoinTarget target = JoinTarget.find(key, side.pruned());
-            if (target != null && target.key.dataType().equals(otherKey.dataType())) {
+            // The keys are compared before joins that would have kept some rows from that.
+            if (target != null
+                    && target.key.dataType().equals(otherKey.dataType())
+                    && SafeFilters.neverFails(target.key)
+                    && SafeFilters.neverFails(otherKey)) {
                 List way = target.wayFrom(side.prunedChild());
                 out.add(new KeyAbove(way, target.key, other, otherKey));
             }
@@ -154,6 +163,17 @@ final class JoinRule {
             children.addOne(after);
         }
         Object made = same ? plan : plan.withNewChildren(children.toList());
+        return !same && plan instanceof Join
+                ? followed((Join) plan, (Join) made)
+                : (LogicalPlan) made;
+    }
+
+    /** A join whose sides have changed. */
+    private static LogicalPlan followed(Join before, Join after) {
+        ListBuffer sides = new ListBuffer();
+        sides.addOne(PartitionPruning.follow(after.left(), before.right(), after.right()));
+        sides.addOne(PartitionPruning.follow(after.right(), before.left(), after.left()));
+        Object made = after.withNewChildren(sides.toList());
         return (LogicalPlan) made;
     }
 
@@ -247,15 +267,18 @@ final class JoinRule {
     }
 
     /**
-     * Whether computing keys may save more than it reads. What joins above ask is computed for the
-     * keys alone, however few files they skip, so that has to be next to nothing.
+     * Whether computing keys may save more than it reads. How many keys there are and how few files
+     * they are in is not known, so it may be in vain: it has to be next to nothing, beside the scan
+     * or at all. What joins above ask is computed for the keys alone.
      */
     private static boolean pays(JoinSide side, Choice choice, double share) {
         double scanned = JoinSide.size(choice.target.scan);
         double cost = JoinSide.cost(choice.rows);
-        return choice.rows == side.other()
-                ? cost < (1.0 - share) * 0.5 * scanned
-                : cost < MOST_FOR_ABOVE * scanned;
+        double little = Double.parseDouble(SQLConf.get().getConfString(COLLECTED, "10485760"));
+        return cost < MOST_IN_VAIN * scanned
+                || choice.rows == side.other()
+                        && cost <= little
+                        && cost < (1.0 - share) * 0.5 * scanned;
     }
 
     private LogicalPlan pruned(JoinSide side, List chosen, List asked) throws Exception {
@@ -285,6 +308,6 @@ final class JoinRule {
         children.addOne(side.left ? done : other);
         children.addOne(side.left ? other : done);
         Object made = side.join.withNewChildren(children.toList());
-        return (LogicalPlan) made;
+        return followed(side.join, (Join) made);
     }
 }

@@ -57,15 +57,21 @@ final class JoinSide {
     /** Whether rows of this side without a partner are dropped. */
     boolean drops() {
         String type = join.joinType().toString();
-        return type.equals("Inner")
+        return isInner(type)
                 || type.equals("LeftSemi")
-                || type.equals(left ? "RightOuter" : "LeftOuter");
+                || type.equals(left ? "RightOuter" : "LeftOuter")
+                || !left && type.equals("LeftAnti");
+    }
+
+    /** A product of tables is an inner join once it has a condition. */
+    private static boolean isInner(String type) {
+        return type.equals("Inner") || type.equals("Cross");
     }
 
     /** Whether Spark would broadcast the other side, by its size or a hint. */
     boolean broadcasts(SQLConf conf) {
         String type = join.joinType().toString();
-        boolean possible = type.equals("Inner") || left && (type.equals("LeftSemi"));
+        boolean possible = isInner(type) || left && type.equals("LeftSemi");
         Option own = left ? join.hint().leftHint() : join.hint().rightHint();
         Option others = left ? join.hint().rightHint() : join.hint().leftHint();
         String wanted = strategy(others);

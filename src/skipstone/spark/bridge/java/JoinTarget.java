@@ -14,6 +14,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
 
 import scala.Option;
 import scala.collection.Iterator;
@@ -119,12 +121,17 @@ final class JoinTarget {
         return true;
     }
 
-    /** Whether an expression is the same for all rows of a group. */
+    /**
+     * Whether an expression is the same for all rows of a group. Values that are told apart are in
+     * one group if they are equal otherwise: 0.0 and -0.0, or texts by their collation.
+     */
     private static boolean grouped(Expression key, Aggregate group) {
         Iterator groups = group.groupingExpressions().iterator();
         while (groups.hasNext()) {
             if (((Expression) groups.next()).semanticEquals(key)) {
-                return true;
+                return KeyPredicate.supports(key.dataType())
+                        && !(key.dataType() instanceof DoubleType)
+                        && !(key.dataType() instanceof FloatType);
             }
         }
         if (key instanceof AggregateExpression || key.children().isEmpty()) {

@@ -1,9 +1,11 @@
 package skipstone;
 
+import org.apache.spark.sql.catalyst.expressions.DynamicPruning;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.catalyst.expressions.UserDefinedExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
@@ -43,7 +45,8 @@ final class RepeatableSide {
      * What is not repeatable about a plan, null if it all is.
      *
      * @param twice whether it will be computed twice, and not only if Spark does not reuse what it
-     *     broadcasts: files that others may overwrite are not allowed then
+     *     broadcasts: files that others may overwrite are not allowed then, nor functions of users,
+     *     which may be slow, or not as repeatable as they say
      */
     static String obstacle(LogicalPlan plan, boolean twice, JoinPruner pruner) {
         if (plan.isStreaming()) {
@@ -131,6 +134,9 @@ final class RepeatableSide {
         if (e instanceof OuterReference) {
             return "it depends on the query around it";
         }
+        if (twice && e instanceof UserDefinedExpression) {
+            return "a user's function in it would be computed twice";
+        }
         if (e instanceof PlanExpression) {
             Object plan = ((PlanExpression) e).plan();
             String below =
@@ -157,7 +163,9 @@ final class RepeatableSide {
             List conjuncts = new ArrayList();
             ScanQuestion.split(((Filter) plan).condition(), conjuncts);
             for (int i = 0; i < conjuncts.size(); i++) {
-                if (!(conjuncts.get(i) instanceof IsNotNull)) {
+                // What Spark prunes by is derived from joins, perhaps from this one.
+                if (!(conjuncts.get(i) instanceof IsNotNull)
+                        && !(conjuncts.get(i) instanceof DynamicPruning)) {
                     return true;
                 }
             }

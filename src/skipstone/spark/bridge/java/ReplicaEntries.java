@@ -97,7 +97,8 @@ public final class ReplicaEntries {
 
     /**
      * The partitions among some of which a file has another size on a local disk than when it was
-     * written; only files that are not skipped are looked at, for that takes some microseconds each.
+     * written; only files that are not skipped are looked at, for that takes some microseconds
+     * each.
      */
     BitSet resized(BitSet parts, BitSet skip) {
         BitSet read = new BitSet();

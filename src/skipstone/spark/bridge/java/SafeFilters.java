@@ -2,6 +2,8 @@ package skipstone;
 
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Cast;
+import org.apache.spark.sql.catalyst.expressions.Cast$;
 import org.apache.spark.sql.catalyst.expressions.Contains;
 import org.apache.spark.sql.catalyst.expressions.EndsWith;
 import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
@@ -21,6 +23,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Not;
 import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.expressions.StartsWith;
+import org.apache.spark.sql.types.IntegralType;
 
 import scala.collection.Iterator;
 
@@ -70,6 +73,17 @@ final class SafeFilters {
         } else if (isSafe(condition)) {
             out.add(condition);
         }
+    }
+
+    /** Whether an expression can be computed for any row: one of those, or a wider whole number. */
+    static boolean neverFails(Expression expression) {
+        if (expression instanceof Cast
+                && expression.dataType() instanceof IntegralType
+                && Cast$.MODULE$.canUpCast(
+                        ((Cast) expression).child().dataType(), expression.dataType())) {
+            return neverFails(((Cast) expression).child());
+        }
+        return isSafe(expression);
     }
 
     private static boolean isSafe(Expression expression) {
