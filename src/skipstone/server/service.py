@@ -24,7 +24,7 @@ from skipstone.server.job_arguments import CalibrateArguments, NoArguments, Opti
 from skipstone.server.job_kinds import CALIBRATE, KINDS, JobKind
 from skipstone.server.look import Look
 from skipstone.server.only_one import OnlyOne
-from skipstone.server.problems import MissingError, UnavailableError, sentence
+from skipstone.server.problems import ConflictError, MissingError, UnavailableError, sentence
 from skipstone.server.results import outcome_of, unused_of
 from skipstone.server.roots import confined_path, confined_source
 from skipstone.server.run_query import QueryTable, RunQuery
@@ -94,6 +94,14 @@ class Service:
         entry = self.tables.add(name, location)
         self.look_soon(entry)
         return entry
+
+    def forget(self, entry: TableEntry) -> None:
+        """Know a table no longer; under another name its jobs would run over each other."""
+        for job in self.runner.live():
+            if job.request.table == entry.id:
+                raise ConflictError(f"Job {job.id} ({job.request.action}) is not done yet; cancel it first.")
+        self.tables.forget(entry.id)
+        self.events.changed()
 
     def fresh(self, entry: TableEntry) -> TableEntry:
         """The table as last seen; it is looked at again, in the background, if that was long ago."""

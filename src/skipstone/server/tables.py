@@ -112,6 +112,10 @@ class Tables:
                 return known
             if known is not None:
                 raise ConflictError(f"{known.source} is called {known.name} already; give name=PATH.")
+            # Jobs on one table are kept apart by its name.
+            for other in self._known.values():
+                if other.source == source:
+                    raise ConflictError(f"{source} is registered already, as {other.name}.")
             if len(self._known) >= self._limits.tables:
                 raise TooManyError(f"There are {len(self._known)} tables already; forget some.")
             entry = TableEntry(key, name, source, moment())
