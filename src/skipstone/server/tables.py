@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from skipstone.errors import SkipstoneError
 from skipstone.server.job import moment
 from skipstone.server.problems import ConflictError, MissingError, TooManyError
 from skipstone.server.seen import Seen
@@ -14,6 +16,8 @@ from skipstone.server.settings import Limits
 from skipstone.server.store import Store
 
 __all__ = ["TableEntry", "Tables"]
+
+LOG = logging.getLogger("skipstone")
 
 
 @dataclass(slots=True, eq=False)
@@ -153,5 +157,8 @@ class Tables:
     def _remember(self, entry: TableEntry) -> None:
         entry.seen_at, entry.looked = moment(), time.monotonic()
         if entry.id in self._known:
-            self._store.put("tables", entry.id, entry.stored())
+            try:
+                self._store.put("tables", entry.id, entry.stored())
+            except SkipstoneError as problem:  # the disk may be full; it is looked at again anyway
+                LOG.warning("What was seen of %s cannot be written now: %s", entry.name, problem)
             self._changed(entry)
