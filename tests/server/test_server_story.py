@@ -297,6 +297,8 @@ def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
         ("SELECT * FROM IDENTIFIER('ship' || 'ments')", "IDENTIFIER"),
         ("SELECT from_protobuf(x, 'm', '/etc/passwd') FROM (SELECT X'00' AS x)", "from_protobuf"),
         ("SELECT from_avro(X'00', '{{}}', map('avroSchemaUrl', '/etc/passwd'))", "from_avro is not allowed"),
+        ("SELECT from_xml('<a/>', 'a INT', map('rowValidationXSDPath', '/etc/passwd'))", "from_xml is not"),
+        ("SELECT schema_of_xml('<a/>', map('rowValidationXSDPath', '/etc/passwd'))", "schema_of_xml is not"),
         ("SELECT (SELECT max(weight) FROM csv.`/etc/passwd`)", "not a registered table"),
         ("WITH a AS (SELECT * FROM text.`/etc/passwd`) SELECT * FROM a", "not a registered table"),
         ("SELECT * FROM other", "not a registered table (these are: shipments)"),
@@ -337,6 +339,35 @@ def test_only_one_select_over_registered_tables_runs(
     assert job["state"] == "failed", job
     assert why in job["error"]
     assert "\n" not in job["error"]
+
+
+REACHES = "reflect('java.lang.System', 'setProperty', 'skipstone.reached', 'yes')"
+
+
+def test_a_workload_reaches_no_class_and_no_path_outside_the_roots(
+    client: Client, indexed: str, spark: SparkSession, home: Path
+) -> None:
+    statements = (
+        f"SELECT * FROM shipments WHERE k > 5 AND mode = (SELECT {REACHES} FROM VALUES (1))",
+        "SELECT * FROM text.`/etc/passwd` WHERE value = 'x'",
+        f"SELECT count(*) FROM delta.`{home}/data/shipments` WHERE k > 990",
+        "SELECT count(*) FROM shipments WHERE k > 990",
+    )
+    body = ";\n".join(statements).encode()
+    workload = client.call("POST", "/api/workloads?name=evil.sql", body).json["id"]
+    why = ["reflect is not allowed here", "text.`/etc/passwd` is outside of what may be looked at"]
+    job = client.ended(client.start("analyze", indexed, workload=workload, arguments={"num_features": 1}))
+    assert (job["state"], client.get(f"/api/jobs/{job['id']}/result")["queries"]) == ("done", 2)
+    warned = " ".join(line["text"] for line in client.get(f"/api/jobs/{job['id']}")["log"])
+    assert all(reason in warned for reason in why)
+    replayed = client.done("replay", indexed, workload=workload)
+    assert [each["sql"] for each in replayed["queries"]] == [statements[3]]
+    assert [each["reason"] for each in replayed["broken"][:2]] == why
+    assert "not a registered table" in replayed["broken"][2]["reason"], "what runs goes by names"
+    for arguments in ({"expression": [REACHES]}, {"feature": [f"mode = {REACHES}"]}):
+        failed = client.ended(client.start("index", indexed, arguments=arguments))
+        assert "reflect is not allowed here" in failed["error"]
+    assert spark._jvm.java.lang.System.getProperty("skipstone.reached") is None  # type: ignore[union-attr]
 
 
 def test_a_query_reads_no_variable_and_no_setting_of_the_server(client: Client, indexed: str) -> None:
