@@ -209,6 +209,22 @@ def test_a_full_disk_loses_no_state_of_a_job(tmp_path: Path, caplog: pytest.LogC
     assert [found.job(each.id) and found.job(each.id).state for each in (job, *filler)] == [State.DONE] * 4  # type: ignore[union-attr]
 
 
+def test_a_job_whose_log_cannot_be_written_goes_on(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.sqlite")
+    runner = Runner(store, Events(9), Limits())
+
+    def works(running: Running) -> Outcome:
+        pages = store._base.execute("PRAGMA page_count").fetchone()[0]
+        store._base.execute(f"PRAGMA max_page_count = {pages}")
+        for step in range(50):
+            running.progress("x" * 1_000 + str(step), step, 50)
+        return Outcome()
+
+    job = submit(runner, works)
+    until(lambda: not runner.live())
+    assert runner.get(job.id).state is State.DONE
+
+
 def test_old_jobs_are_forgotten(tmp_path: Path) -> None:
     runner = runner_in(tmp_path)
     for _ in range(6):
