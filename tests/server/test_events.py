@@ -157,6 +157,24 @@ def test_the_history_is_there_after_a_restart(tmp_path: Path) -> None:
         assert [each["name"] for each in client.get("/api/workloads")["workloads"]] == ["a.sql"]
 
 
+def test_a_table_is_forgotten_only_when_no_job_is_on_it(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    with serving(tmp_path / "state", roots=(tmp_path,)) as client:
+        client.call("POST", "/api/tables", {"source": str(tmp_path / "t")})
+        go = threading.Event()
+
+        def work(_: Running) -> Outcome:
+            assert go.wait(20)
+            return Outcome()
+
+        job = client.service.runner.submit(JobRequest("index", "t"), Claim("t", writes=True), work)
+        answer = client.call("DELETE", "/api/tables/t")
+        assert (answer.status, answer.detail) == (409, "Job 1 (index) is not done yet; cancel it first.")
+        go.set()
+        client.ended(job.id)
+        assert client.call("DELETE", "/api/tables/t").status == 204
+
+
 def test_a_link_that_is_put_in_place_of_a_table_leads_nowhere(tmp_path: Path) -> None:
     root, secret = tmp_path / "root", tmp_path / "secret"
     (root / "t").mkdir(parents=True)

@@ -205,6 +205,15 @@ def test_only_loopback_unless_it_is_said(tmp_path: Path) -> None:
     assert not is_own_host("192.168.1.4:8765", Settings(state=tmp_path), 8765)
 
 
+def test_the_description_of_the_api_can_be_read_without_another_machine_and_without_scripts(
+    client: Client,
+) -> None:
+    answer = client.call("GET", "/api/docs")
+    text = answer.body.decode()
+    assert (answer.status, "POST /api/jobs" in text) == (200, True)
+    assert not re.search(r"<script|<link|<img|src=|https?:", text)
+
+
 def test_no_file_of_the_state_has_the_token(client: Client) -> None:
     client.call("POST", "/api/workloads?name=a.sql", b"SELECT 1")
     token = client.settings.token.encode()

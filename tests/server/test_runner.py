@@ -197,11 +197,32 @@ def test_a_full_disk_loses_no_state_of_a_job(tmp_path: Path, caplog: pytest.LogC
     filler = [submit(runner, lambda _: Outcome("x" * 100_000), Claim("u")) for _ in range(3)]
     until(lambda: len(runner.live()) == 1)
     assert "cannot be written now: database or disk is full" in caplog.text
+    # What is not on disk is told all the same.
+    assert [runner.get(each.id).state for each in filler] == [State.DONE] * 3
+    assert [each.id for each in store.jobs({"state": "done"}, None, 2)] == [filler[2].id, filler[1].id]
+    assert [each.id for each in store.jobs({"tbl": "t"}, None, 9)] == [job.id]
+    assert len(store.result(filler[2].id) or "") == 100_000
     store._base.execute("PRAGMA max_page_count = 100000")
     gate.open.set()
     until(lambda: not runner.live())
     found = Store(tmp_path / "s.sqlite")
     assert [found.job(each.id) and found.job(each.id).state for each in (job, *filler)] == [State.DONE] * 4  # type: ignore[union-attr]
+
+
+def test_a_job_whose_log_cannot_be_written_goes_on(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.sqlite")
+    runner = Runner(store, Events(9), Limits())
+
+    def works(running: Running) -> Outcome:
+        pages = store._base.execute("PRAGMA page_count").fetchone()[0]
+        store._base.execute(f"PRAGMA max_page_count = {pages}")
+        for step in range(50):
+            running.progress("x" * 1_000 + str(step), step, 50)
+        return Outcome()
+
+    job = submit(runner, works)
+    until(lambda: not runner.live())
+    assert runner.get(job.id).state is State.DONE
 
 
 def test_old_jobs_are_forgotten(tmp_path: Path) -> None:

@@ -139,13 +139,13 @@ def test_rows_are_limited_and_values_are_json(client: Client, indexed: str) -> N
 
 
 def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -> None:
-    imported = client.done("import_log", indexed, workload=workload)
-    assert imported["added"] == 3
-    analysis = client.done("analyze", indexed, arguments={"num_features": 2, "threshold": 1})
+    options = {"num_features": 2, "threshold": 1}
+    analysis = client.done("analyze", indexed, workload=workload, arguments=options)
     assert {each["sql"] for each in analysis["columns"]} == {"k", "mode"}
     assert analysis["correlation"]["edges"]
     assert client.get(f"/api/tables/{indexed}/analysis")["analysis"] == analysis
     advice = client.done("advise", indexed, workload=workload, arguments={"block_rows": 250})
+    assert client.get(f"/api/tables/{indexed}/advice")["advice"] == advice
     assert set(advice["maps"]) > {"current layout"}
     best = advice["maps"][advice["best"]]
     assert len(best["rows"]) == len(best["times"])
@@ -158,6 +158,7 @@ def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -
         "optimize", indexed, workload=workload, arguments={"layout": "qdtree", "block_rows": 250}
     )
     assert done["rows"] == ROWS
+    assert client.get(f"/api/tables/{indexed}")["layout"]["strategy"] == "qdtree"
     tree = client.get(f"/api/tables/{indexed}/tree")
     assert tree["strategy"] == "qdtree"
     assert tree["nodes"][0]["blocks"] == sum(node["block"] is not None for node in tree["nodes"])
@@ -166,18 +167,6 @@ def test_every_step_runs_as_a_job(client: Client, indexed: str, workload: str) -
     assert client.get(f"/api/tables/{indexed}/blocks/{below[0]}/branch")["nodes"][:2] == [0, 1]
     replayed = client.done("replay", indexed, workload=workload)
     assert replayed["summary"]["same_results"]
-    decision = client.done("auto", indexed, arguments={"dry_run": True})
-    assert decision["code"]
-    client.done("auto", indexed)
-    decisions = client.get(f"/api/tables/{indexed}/decisions")["decisions"]
-    assert decisions[0]["changes_mind"]
-    log = client.get(f"/api/tables/{indexed}/log?limit=2")
-    assert log["total"] == 3
-    assert len(log["scans"]) == 2
-    assert client.get(f"/api/tables/{indexed}/status")["auto"]["logged_scans"] == 3
-    found = client.get(f"/api/tables/{indexed}")
-    assert found["layout"]["strategy"] == "qdtree"
-    assert client.get(f"/api/tables/{indexed}/blocks")["reads"]["queries"] == 3
 
 
 def test_a_generated_workload_can_be_used(client: Client, indexed: str) -> None:
@@ -297,6 +286,8 @@ def test_a_table_on_another_file_system_is_served_within_a_root_of_that(
         ("SELECT * FROM IDENTIFIER('ship' || 'ments')", "IDENTIFIER"),
         ("SELECT from_protobuf(x, 'm', '/etc/passwd') FROM (SELECT X'00' AS x)", "from_protobuf"),
         ("SELECT from_avro(X'00', '{{}}', map('avroSchemaUrl', '/etc/passwd'))", "from_avro is not allowed"),
+        ("SELECT from_xml('<a/>', 'a INT', map('rowValidationXSDPath', '/etc/passwd'))", "from_xml is not"),
+        ("SELECT schema_of_xml('<a/>', map('rowValidationXSDPath', '/etc/passwd'))", "schema_of_xml is not"),
         ("SELECT (SELECT max(weight) FROM csv.`/etc/passwd`)", "not a registered table"),
         ("WITH a AS (SELECT * FROM text.`/etc/passwd`) SELECT * FROM a", "not a registered table"),
         ("SELECT * FROM other", "not a registered table (these are: shipments)"),
@@ -337,6 +328,35 @@ def test_only_one_select_over_registered_tables_runs(
     assert job["state"] == "failed", job
     assert why in job["error"]
     assert "\n" not in job["error"]
+
+
+REACHES = "reflect('java.lang.System', 'setProperty', 'skipstone.reached', 'yes')"
+
+
+def test_a_workload_reaches_no_class_and_no_path_outside_the_roots(
+    client: Client, indexed: str, spark: SparkSession, home: Path
+) -> None:
+    statements = (
+        f"SELECT * FROM shipments WHERE k > 5 AND mode = (SELECT {REACHES} FROM VALUES (1))",
+        "SELECT * FROM text.`/etc/passwd` WHERE value = 'x'",
+        f"SELECT count(*) FROM delta.`{home}/data/shipments` WHERE k > 990",
+        "SELECT count(*) FROM shipments WHERE k > 990",
+    )
+    body = ";\n".join(statements).encode()
+    workload = client.call("POST", "/api/workloads?name=evil.sql", body).json["id"]
+    why = ["reflect is not allowed here", "text.`/etc/passwd` is outside of what may be looked at"]
+    job = client.ended(client.start("analyze", indexed, workload=workload, arguments={"num_features": 1}))
+    assert (job["state"], client.get(f"/api/jobs/{job['id']}/result")["queries"]) == ("done", 2)
+    warned = " ".join(line["text"] for line in client.get(f"/api/jobs/{job['id']}")["log"])
+    assert all(reason in warned for reason in why)
+    replayed = client.done("replay", indexed, workload=workload)
+    assert [each["sql"] for each in replayed["queries"]] == [statements[3]]
+    assert [each["reason"] for each in replayed["broken"][:2]] == why
+    assert "not a registered table" in replayed["broken"][2]["reason"], "what runs goes by names"
+    for arguments in ({"expression": [REACHES]}, {"feature": [f"mode = {REACHES}"]}):
+        failed = client.ended(client.start("index", indexed, arguments=arguments))
+        assert "reflect is not allowed here" in failed["error"]
+    assert spark._jvm.java.lang.System.getProperty("skipstone.reached") is None  # type: ignore[union-attr]
 
 
 def test_a_query_reads_no_variable_and_no_setting_of_the_server(client: Client, indexed: str) -> None:

@@ -35,6 +35,8 @@ def test_one_name_is_one_table_and_no_more_are_known_than_may_be(tmp_path: Path)
     assert tables.add("orders", "/data/orders") is entry
     with pytest.raises(ConflictError, match="is called Orders already"):
         tables.add("ORDERS", "/data/other")
+    with pytest.raises(ConflictError, match="/data/orders is registered already, as Orders"):
+        tables.add("same", "/data/orders")
     with pytest.raises(TooManyError, match="1 tables already"):
         tables.add("other", "/data/other")
     assert [each.id for each in tables_in(tmp_path).list()] == ["orders"]

@@ -6,6 +6,7 @@ import gc
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from tests.server.serving import Client, serving
@@ -99,5 +100,7 @@ def test_calls_leave_nothing_in_memory(client: Client) -> None:
         return len(gc.get_objects())
 
     run_a_job(client)
-    before = call(60)
-    assert call(300) - before < 150, "less than half an object a call"
+    counts = [call(60), *(call(300) for _ in range(3))]
+    # What else this process does adds to one round, and what a call leaves to each.
+    least = min(after - before for before, after in pairwise(counts))
+    assert least < 150, "less than half an object a call"

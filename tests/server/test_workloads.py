@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -94,6 +96,22 @@ def test_a_small_file_that_would_become_huge_is_refused(workloads: Workloads) ->
 
 def test_no_more_are_kept_than_may_be(workloads: Workloads) -> None:
     assert [workloads.add(Upload("a.sql"), b"SELECT 1").id for _ in range(3)] == ["a", "a-2", "a-3"]
+    with pytest.raises(TooManyError, match="3 workloads already"):
+        workloads.add(Upload("a.sql"), b"SELECT 1")
+
+
+def test_uploads_of_one_name_at_the_same_time_are_kept_apart_and_counted(tmp_path: Path) -> None:
+    here = threading.Barrier(3, timeout=20)
+
+    def unparsed(_: str) -> str:
+        here.wait()
+        return ""
+
+    workloads = Workloads(tmp_path / "w", Store(tmp_path / "s.sqlite"), LIMITS, unparsed)
+    with ThreadPoolExecutor(3) as threads:
+        kept = list(threads.map(lambda n: workloads.add(Upload("a.sql"), b"SELECT %d" % n), range(3)))
+    assert sorted(each.id for each in kept) == ["a", "a-2", "a-3"]
+    assert [workloads.read(each.id).queries[0].sql for each in kept] == [f"SELECT {n}" for n in range(3)]
     with pytest.raises(TooManyError, match="3 workloads already"):
         workloads.add(Upload("a.sql"), b"SELECT 1")
 

@@ -49,9 +49,11 @@ export interface Watched {
 
 export function watch(page: Page): Watched {
   const watched: Watched = { outside: [], errors: [] };
-  page.on("request", (request) => {
-    if (new URL(request.url()).hostname !== "127.0.0.1") watched.outside.push(request.url());
-  });
+  const note = (asked: { url(): string }) => {
+    if (new URL(asked.url()).hostname !== "127.0.0.1") watched.outside.push(asked.url());
+  };
+  page.on("request", note);
+  page.on("websocket", note);
   page.on("pageerror", (error) => watched.errors.push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error" && /Content Security Policy|Uncaught/.test(message.text()))

@@ -13,7 +13,7 @@ const LIGHT_JAVA =
 // What Java has loaded before, if "make" has written it (tests/light_java.py).
 const CLASSES = `${ROOT}.venv/classes.jsa`;
 const SHARED = `-XX:SharedArchiveFile=${CLASSES} -Xlog:cds=off -Xlog:cds+dynamic=off`;
-const LIGHT_PLANS = [
+const SETTINGS = [
   "spark.sql.codegen.wholeStage=false",
   "spark.sql.codegen.factoryMode=NO_CODEGEN",
   "spark.sql.adaptive.enabled=false",
@@ -25,6 +25,8 @@ const LIGHT_PLANS = [
   "spark.databricks.delta.incrementalCommit.verify=false",
   "spark.databricks.delta.allFilesInCrc.enabled=false",
   "spark.databricks.delta.allFilesInCrc.verificationMode.enabled=false",
+  // So small a table is read by columns only where it is told to be.
+  "spark.skipstone.groups=always",
 ];
 
 const environment = {
@@ -81,7 +83,7 @@ export class DemoServer {
   /** Start a server on any free port; it has answered with its link when this ends. */
   static async start(demo: Demo): Promise<DemoServer> {
     const options = ["--root", demo.home, "--state", join(demo.home, "state"), "--port", "0", "--json"];
-    options.push(...LIGHT_PLANS.flatMap((setting) => ["--conf", setting]));
+    options.push(...SETTINGS.flatMap((setting) => ["--conf", setting]));
     const started = spawn(PYTHON, ["-m", "skipstone.cli", "serve", ...options], {
       env: of(demo),
       stdio: ["ignore", "pipe", "pipe"],

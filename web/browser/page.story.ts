@@ -80,6 +80,17 @@ async function become(job: number, state: string): Promise<void> {
   expect(await line.getAttribute("data-state"), (await line.textContent()) ?? "").toBe(state);
 }
 
+it("would notice a request that leaves loopback", async () => {
+  const other = await browser.newPage();
+  const seen = watch(other);
+  await other.route("**/*", (route) => route.abort());
+  await other.setContent(
+    "<img src='http://192.0.2.1/a.png'><script>new WebSocket('ws://192.0.2.1')</script>",
+  );
+  await expect.poll(() => seen.outside).toEqual(["http://192.0.2.1/a.png", "ws://192.0.2.1/"]);
+  await other.close();
+});
+
 it("opens by its link, and the token is gone from the address", async () => {
   await page.goto(server.link);
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
@@ -143,7 +154,9 @@ it("takes a query log, and analyses it", async () => {
   await page.getByRole("combobox", { name: "Queries" }).selectOption("queries");
   await page.getByLabel("Features, at most").fill("4");
   await become(await started(/^Analyze$/), "done");
-  await page.getByRole("heading", { name: "Commonality" }).waitFor();
+  const parts = ["Commonality", "Stability", "Features", "Filters by column", "Predicates"];
+  for (const name of [...parts, "What comes together", "Drift over time"])
+    await page.getByRole("heading", { name, exact: true }).waitFor();
   await page.locator(".u-over").first().waitFor();
   await seen("workload");
 });
@@ -182,8 +195,6 @@ it("cancels a rewrite, what waits for it says so, and the table stays as it is",
   await go("#/tables/orders/layout", /Layout of orders/);
   await page.getByText("as they were written", { exact: false }).waitFor();
   await go("#/tables/orders/advise", /Advise on orders/);
-  await page.getByRole("combobox", { name: "Queries" }).selectOption("queries");
-  await page.getByLabel("Rows in a block").fill(String(BLOCK_ROWS));
   await page.getByRole("radio", { name: "qdtree" }).check();
 });
 
@@ -226,12 +237,48 @@ it("lights up the blocks of a branch, and the branch of a block", async () => {
   await expect.poll(() => tree.locator(".node.lit").count()).toBeGreaterThan(1);
 });
 
-it("makes a replica, lists what it answers for, and deletes it", async () => {
-  await page.getByRole("combobox", { name: "Layout", exact: true }).selectOption("hyper");
-  await page.getByLabel("Rows in a block").fill(String(8 * BLOCK_ROWS));
-  await become(await started(/Make a replica/), "done");
-  await page.getByText("1 of 1").or(page.getByText("100.0 %")).first().waitFor();
+it("makes a replica by column groups, with any arguments", async () => {
+  await go("#/tables/orders/workload", /Workload of orders/);
+  const sql = "SELECT sum(price) FROM orders WHERE customer_id < 9000;\n".repeat(4);
+  const pairs = { name: "pairs.sql", mimeType: "text/plain", buffer: Buffer.from(sql) };
+  await page.locator("input[type=file]").setInputFiles(pairs);
+  await page.getByRole("rowheader", { name: "pairs.sql" }).waitFor();
+  await go("#/jobs", /Jobs/);
+  await page.getByText("Any action, with all of its arguments").click();
+  await page.getByRole("combobox", { name: "Action" }).selectOption("replicate");
+  await page.getByRole("combobox", { name: "Queries" }).selectOption("pairs");
+  for (const [label, value] of [
+    ["layout", "gsop"],
+    ["grouping", "single"],
+    ["inner", "qdtree"],
+    ["block rows", String(4 * BLOCK_ROWS)],
+  ] as const)
+    await page.getByLabel(label, { exact: true }).fill(value);
+  await seen("any-job");
+  await become(await started(/^Start replicate$/), "done");
+  await go("#/tables/orders/layout", /Layout of orders/);
+  const replicas = page.getByRole("table", { name: /^Replicas/ });
+  await replicas.getByText("1 of 1").waitFor({ timeout: LONG });
+  await replicas.getByText("100.0 %").waitFor();
+  await replicas.getByText("1. customer_id").waitFor();
+  await replicas.getByText("2. price").waitFor();
   await seen("replicas");
+});
+
+it("shows what a query reads of each column group", async () => {
+  await go("#/tables/orders/query", /Query orders/);
+  const sql = "SELECT sum(price) FROM orders WHERE customer_id < 5000";
+  await page.getByRole("textbox", { name: "SQL" }).fill(sql);
+  await become(await started(/^Run$/), "done");
+  const groups = page.getByRole("table", { name: /^Column groups that are read/ });
+  await groups.waitFor();
+  const read = await groups.locator("tbody tr").allTextContents();
+  expect(read.map((row) => /^(customer_id|price)/.exec(row)?.[1])).toEqual(["customer_id", "price"]);
+  for (const row of read) expect(row).toMatch(/\d+ of \d+/);
+  await page.getByText("rows put together by", { exact: false }).waitFor();
+  await page.getByText(/read from a replica \(\d+\)/).waitFor();
+  await seen("groups");
+  await go("#/tables/orders/layout", /Layout of orders/);
   await become(await started(/^Drop /), "done");
   await page.getByText("There are no replicas.").waitFor({ timeout: LONG });
 });

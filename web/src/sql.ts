@@ -16,7 +16,7 @@ const KEYWORDS = new Set(
 );
 
 const PATTERN =
-  /(?<comment>--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|(?<text>'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.)*"?)|(?<quoted>`(?:[^`]|``)*`?)|(?<number>\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[lLsSyYfFdD]?\b)|(?<word>[\p{L}_][\p{L}\p{N}_]*)|(?<rest>[\s\S])/gu;
+  /(?<comment>--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|(?<text>'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.)*"?)|(?<quoted>`(?:[^`]|``)*`?)|(?<number>\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[lLsSyYfFdD]|[bB][dD])?\b)|(?<word>[\p{L}_][\p{L}\p{N}_]*)|(?<rest>[\s\S])/gu;
 
 export function pieces(sql: string): readonly Piece[] {
   const found: Piece[] = [];

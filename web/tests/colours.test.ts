@@ -73,13 +73,16 @@ describe.each([
   });
 
   it("sets what matters off from the ground", () => {
-    for (const colour of [palette.read, palette.yes]) expect(contrast(colour, ground)).toBeGreaterThan(3);
+    for (const colour of [palette.read, palette.yes, palette.copied])
+      expect(contrast(colour, ground)).toBeGreaterThan(3);
   });
 
   it.each(["red", "green"] as const)("is told apart without %s cones", (cones) => {
     const see = (colour: number) => seenWithout(cones, colour);
     expect(distance(see(palette.read), see(palette.skipped))).toBeGreaterThan(0.15);
     expect(distance(see(palette.yes), see(palette.no))).toBeGreaterThan(0.15);
+    for (const other of [palette.read, palette.skipped, palette.pruned])
+      expect(distance(see(palette.copied), see(other))).toBeGreaterThan(0.15);
   });
 });
 

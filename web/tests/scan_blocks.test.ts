@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { GroupsOfScan, JoinOfScan } from "../src/api/types";
-import { ranText, togetherBy } from "../src/block_map/scan_blocks";
+import type { GroupsOfScan, JoinOfScan, Scan } from "../src/api/types";
+import { ranText, readOf, togetherBy } from "../src/block_map/scan_blocks";
 
 const JOIN: JoinOfScan = {
   ...{ key: "d", join: "inner", other: "days", code: "BROADCAST", sentence: "It will." },
@@ -29,4 +29,11 @@ it("tells how column groups are put together", () => {
   expect(togetherBy({ ...read, groups: [group] })).toBe(
     "columns of one group, so that nothing is put together",
   );
+});
+
+it("tells blocks that are read from files of replicas", () => {
+  const scan = (state: number[]) =>
+    ({ files_read: 2, files_total: 3, blocks: { state, reason: state } }) as unknown as Scan;
+  expect(readOf(scan([0, 0, 1]))).toBe("2 of 3 blocks read");
+  expect(readOf(scan([4, 4, 1]))).toBe("2 files read, of replicas too, for 3 blocks");
 });

@@ -4,7 +4,9 @@ import { pieces } from "../src/sql";
 
 describe("pieces", () => {
   it("tells keywords, texts, numbers and comments", () => {
-    const found = pieces("SELECT count(*) FROM orders WHERE city = 'Pécs' AND price > 4.5e2 -- all");
+    const found = pieces(
+      "SELECT count(*) FROM orders WHERE city = 'Pécs' AND price > 4.5e2 OR price < 400.00BD -- all",
+    );
     expect(found.filter((piece) => piece.kind !== "plain").map((piece) => [piece.kind, piece.text])).toEqual([
       ["keyword", "SELECT"],
       ["keyword", "FROM"],
@@ -12,6 +14,8 @@ describe("pieces", () => {
       ["text", "'Pécs'"],
       ["keyword", "AND"],
       ["number", "4.5e2"],
+      ["keyword", "OR"],
+      ["number", "400.00BD"],
       ["comment", "-- all"],
     ]);
   });

@@ -35,6 +35,7 @@ def _range(name: str) -> Any:  # noqa: ANN401 - what pydantic makes of a field
     return Field(ge=kind(allowed.least), le=kind(allowed.most))
 
 
+_EXPRESSIONS = ("expression", "feature", "partition_by", "keys")
 Sql = Annotated[str, Field(min_length=1, max_length=10_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 BlockRows = Annotated[int, _range("block_rows")]
@@ -45,6 +46,11 @@ class NoArguments(BaseModel):
     """Nothing to choose."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    def sql(self) -> list[str]:
+        """The expressions among them, which Spark is to analyse."""
+        given = [getattr(self, name, None) for name in _EXPRESSIONS]
+        return [text for each in given if each for text in ([each] if isinstance(each, str) else each)]
 
 
 class IndexArguments(NoArguments):

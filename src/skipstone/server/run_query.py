@@ -7,27 +7,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
 from skipstone.actions.engine_action import EngineContext
-from skipstone.actions.explain import pruned_by_spark, scan_report
+from skipstone.actions.explain import scan_report
 from skipstone.catalog.files import Files
 from skipstone.errors import SkipstoneError
-from skipstone.pruning.why_read import why_read
+from skipstone.server.block_states import block_states
 from skipstone.server.settings import Limits
 from skipstone.spark.bridge.allowed_query import allowed_query
-from skipstone.spark.bridge.question import Question
 from skipstone.spark.bridge.scans import DecidedScan
 from skipstone.spark.engine.compare_results import Compared, compare_results
 from skipstone.spark.engine.first_rows import FirstRows, first_rows
 
 __all__ = ["QueryTable", "RunQuery"]
 
-READ, SKIPPED, PRUNED, UNKNOWN, REPLACED = range(5)
-"""The states of a block; by name in docs/server.md."""
 _LONGEST = 100_000
-_BY_SPARK = "partition values, or what Spark or Delta know of the file, rule it out"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,61 +109,12 @@ def _sum(counts: list[int]) -> int | None:
 
 def _scan(scan: DecidedScan, table: QueryTable | None) -> dict[str, object]:
     """The scan as ``explain`` tells it, and each block with its state and reason."""
-    report = asdict(scan_report(scan))
-    reasons: list[dict[str, str]] = []
-    blocks = None
+    report, told = asdict(scan_report(scan)), None
     if table is not None and table.files is not None:
-        state, reason = _entries(scan, reasons)
-        entries = table.files.indices_in(scan.catalog.files)
-        # The last place is that of files without an entry.
-        states = np.append(state, UNKNOWN)[entries]
-        blocks = {"state": states.tolist(), "reason": np.append(reason, -1)[entries].tolist()}
-    return {**report, "table": None if table is None else table.id, "blocks": blocks, "reasons": reasons}
-
-
-def _entries(
-    scan: DecidedScan, reasons: list[dict[str, str]]
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
-    """State and reason of each catalog entry; ``reasons`` is filled."""
-    size = len(scan.catalog)
-    state = np.full(size, PRUNED, np.int8)
-    state[scan.offered] = READ
-    reason = np.full(size, -1, np.int64)
-    if scan.question is None or scan.figures.failure:
-        return state, reason
-    question = scan.question
-    result = scan.decision(question).base
-    partitions = frozenset(question.names.resolve((), name).path for name in scan.figures.partitions)
-    pruned = pruned_by_spark(scan, question, partitions)
-    foreign = scan.catalog.foreign(dict(question.settings)) & scan.offered
-    state[scan.skipped & ~pruned] = SKIPPED
-    state[scan.skipped & pruned] = PRUNED
-    state[scan.replaced] = REPLACED
-    state[foreign & (state == READ)] = UNKNOWN
-    # What Spark leaves out too has the reason that skipstone would leave it out for.
-    for kind, ruled_out in ((SKIPPED, state == SKIPPED), (PRUNED, (state == PRUNED) & result.skip)):
-        for number in np.unique(result.reason[ruled_out]).tolist():
-            why = result.reasons[number]
-            reason[(state == kind) & (result.reason == number) & ruled_out] = len(reasons)
-            reasons.append({"code": why.code.name, "sentence": why.sentence})
-    if (alone := (state == PRUNED) & (reason < 0)).any():
-        reason[alone] = len(reasons)
-        reasons.append({"code": "LEFT_OUT_BY_SPARK", "sentence": _BY_SPARK})
-    _why_read(scan, question, state == READ, reason, reasons)
-    return state, reason
-
-
-def _why_read(
-    scan: DecidedScan,
-    question: Question,
-    read: npt.NDArray[np.bool_],
-    reason: npt.NDArray[np.int64],
-    reasons: list[dict[str, str]],
-) -> None:
-    """The first reason for each block that is read."""
-    result = scan.decision(question).base
-    for why in why_read(question.filter, scan.catalog.blocks, result, read):
-        new = why.blocks & (reason < 0)
-        if new.any():
-            reason[new] = len(reasons)
-            reasons.append({"code": why.code, "sentence": why.sentence})
+        told = block_states(scan, table.files)
+    return {
+        **report,
+        "table": None if table is None else table.id,
+        "blocks": None if told is None else {"state": told.state.tolist(), "reason": told.reason.tolist()},
+        "reasons": [] if told is None else told.reasons,
+    }

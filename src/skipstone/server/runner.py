@@ -79,7 +79,8 @@ class _Lines(logging.Handler):
         self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.thread == self._thread:
+        # The history's own warning, that it cannot be written, is no line to write to it.
+        if record.thread == self._thread and record.module != "store":
             self._log(f"Warning: {record.getMessage()}")
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from skipstone.actions.calibrate import Calibrate
 from skipstone.actions.cost_store import save_model
 from skipstone.actions.engine_action import perform_on_engine
 from skipstone.actions.generate import GeneratedWorkload
+from skipstone.actions.replay import Replay
 from skipstone.cancel import Cancel
 from skipstone.errors import CancelledError, SkipstoneError
 from skipstone.server.events import Events
@@ -24,7 +26,7 @@ from skipstone.server.job_arguments import CalibrateArguments, NoArguments, Opti
 from skipstone.server.job_kinds import CALIBRATE, KINDS, JobKind
 from skipstone.server.look import Look
 from skipstone.server.only_one import OnlyOne
-from skipstone.server.problems import MissingError, UnavailableError, sentence
+from skipstone.server.problems import ConflictError, MissingError, UnavailableError, sentence
 from skipstone.server.results import outcome_of, unused_of
 from skipstone.server.roots import confined_path, confined_source
 from skipstone.server.run_query import QueryTable, RunQuery
@@ -37,14 +39,25 @@ from skipstone.server.tables import TableEntry, Tables
 from skipstone.server.waiting import Claim
 from skipstone.server.workloads import Upload, Workloads
 from skipstone.spark import SparkSession
+from skipstone.spark.bridge.allowed_log import allowed_to_analyse, allowed_to_run, refused_to_analyse
 from skipstone.spark.bridge.query_text import unparsed
 from skipstone.spark.engine.source import Source
+from skipstone.view import count
 from skipstone.workload.queries import Workload
 
 __all__ = ["Service"]
 
 _SECONDS_FRESH = 60.0
 _MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a job was asked for."""
+
+    kind: JobKind
+    arguments: NoArguments
+    queries: Workload | None
 
 
 class Service:
@@ -94,6 +107,14 @@ class Service:
         entry = self.tables.add(name, location)
         self.look_soon(entry)
         return entry
+
+    def forget(self, entry: TableEntry) -> None:
+        """Know a table no longer; under another name its jobs would run over each other."""
+        for job in self.runner.live():
+            if job.request.table == entry.id:
+                raise ConflictError(f"Job {job.id} ({job.request.action}) is not done yet; cancel it first.")
+        self.tables.forget(entry.id)
+        self.events.changed()
 
     def fresh(self, entry: TableEntry) -> TableEntry:
         """The table as last seen; it is looked at again, in the background, if that was long ago."""
@@ -185,10 +206,10 @@ class Service:
         if isinstance(arguments, OptimizeArguments) and arguments.output is not None:
             output = confined_path(arguments.output, self.settings.roots)
             arguments = arguments.model_copy(update={"output": output})
-        action = kind.make(arguments, queries)
+        kind.make(arguments, queries)  # what is wrong with them is said now
         claim = Claim(entry.id, writes=kind.writes)
         return self.runner.submit(
-            request, claim, lambda running: self._perform(entry, action, kind.writes, running)
+            request, claim, lambda running: self._perform(entry, _Asked(kind, arguments, queries), running)
         )
 
     def _queries(self, kind: JobKind, request: JobRequest) -> Workload | None:
@@ -200,22 +221,45 @@ class Service:
             raise SkipstoneError(f"{request.action} takes no workload.")
         return self.workloads.read(request.workload)
 
-    def _perform(self, entry: TableEntry, action: Action[object], writes: bool, running: Running) -> Outcome:
-        if isinstance(action, Look):
+    def _perform(self, entry: TableEntry, asked: _Asked, running: Running) -> Outcome:
+        if asked.kind is KINDS["look"]:
             seen = self.look(entry, running)
             return Outcome(json.dumps(dict(seen.facts)), f"{entry.name}: {len(seen):,} files.")
         try:
-            result = perform(action, self._bound(entry), running.progress, running.cancel)
+            source = self._bound(entry)
+            action = self._allowed(source, asked)
+            result = perform(action, source, running.progress, running.cancel)
         except Exception:
             self._look_after(entry, running)
             raise
-        if writes:
+        if asked.kind.writes:
             self._look_after(entry, running)
         for statement in unused_of(result)[:_MOST_NAMED]:
             running.log(f"Warning: {statement}")
         if isinstance(result, GeneratedWorkload):
             return self._keep(result, entry)
         return outcome_of(result)
+
+    def _allowed(self, source: Source, asked: _Asked) -> Action[object]:
+        """The action, with only those queries and expressions that reach no further than the roots."""
+        spark, queries = source.engine.spark, asked.queries
+
+        def allows(path: str) -> bool:
+            try:
+                return bool(confined_path(path, self.settings.roots))
+            except SkipstoneError:
+                return False
+
+        for sql in asked.arguments.sql():
+            if why := refused_to_analyse(spark, f"SELECT {sql}", allows):
+                raise SkipstoneError(f"{sql} cannot be used: {why}.")
+        if queries is not None:
+            queries = allowed_to_analyse(spark, queries, allows)
+        action = asked.kind.make(asked.arguments, queries)
+        if isinstance(action, Replay):
+            tables = {entry.name: str(entry.facts.get("root") or "") for entry in self.tables.list()}
+            return Replay(allowed_to_run(spark, action.queries, tables))
+        return action
 
     def _look_after(self, entry: TableEntry, running: Running) -> None:
         """See what a job has done to the table, whether or not it succeeded."""
@@ -277,7 +321,7 @@ def _query_headline(told: Mapping[str, object]) -> str:
     return (
         "The query was explained."
         if rows is None
-        else f"{len(rows) if isinstance(rows, list) else 0:,} rows."
+        else f"{count(len(rows) if isinstance(rows, list) else 0, 'row')}."
     )
 
 

@@ -1,7 +1,8 @@
 """What a server remembers when it is started again: tables, workloads, and every job with its log and result.
 
 One SQLite file. A job that the file says is queued or running when the server starts cannot be: it was
-interrupted. If the disk is full, jobs go on and what could not be written is written with the next change.
+interrupted. If the disk is full, jobs go on; what could not be written is told from memory, and written with
+the next change.
 The token is not in it.
 """
 
@@ -135,6 +136,8 @@ class Store:
         """A job by its number."""
         if not 0 < number <= _MOST_NUMBER:
             return None
+        if (late := self._late.get(number)) is not None:
+            return late[0]
         rows = self._all(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (number,))
         return _job(rows[0]) if rows else None
 
@@ -143,12 +146,19 @@ class Store:
         where = " AND ".join(["id < ?", *(f"{name} = ?" for name in wanted)])
         last = _MOST_NUMBER if before is None else max(min(before, _MOST_NUMBER), 0)
         query = f"SELECT {_COLUMNS} FROM jobs WHERE {where} ORDER BY id DESC LIMIT ?"
-        return [_job(row) for row in self._all(query, (last, *wanted.values(), most))]
+        with self._lock:
+            late = {number: job for number, (job, _) in self._late.items()}
+        rows = self._all(query, (last, *wanted.values(), most + len(late)))
+        found = {job.id: job for job in map(_job, rows) if job.id not in late}
+        found |= {job.id: job for job in late.values() if job.id < last and _is_wanted(job, wanted)}
+        return [found[number] for number in sorted(found, reverse=True)[:most]]
 
     def result(self, number: int) -> str | None:
         """What a job returned, as JSON."""
         if not 0 < number <= _MOST_NUMBER:
             return None
+        if (late := self._late.get(number)) is not None and late[1] is not None:
+            return late[1]
         row = self._all("SELECT result FROM jobs WHERE id = ?", (number,))
         return None if not row or row[0][0] is None else str(row[0][0])
 
@@ -203,6 +213,11 @@ class Store:
         with self._lock, closing(self._base.execute(query)) as found:
             row: tuple[int, ...] = found.fetchone()
             return row
+
+
+def _is_wanted(job: Job, wanted: Mapping[str, str]) -> bool:
+    known = {"state": job.state, "tbl": job.request.table, "action": job.request.action}
+    return all(known[name] == value for name, value in wanted.items())
 
 
 def _values(job: Job) -> tuple[object, ...]:

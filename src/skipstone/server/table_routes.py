@@ -70,9 +70,8 @@ def show_table(entry: Entry, service: TheService) -> Response:
 
 @router.delete("/{table}", status_code=204)
 def forget_table(entry: Entry, service: TheService) -> Response:
-    """Know a table no longer; the table itself is not touched."""
-    service.tables.forget(entry.id)
-    service.events.changed()
+    """Know a table no longer, once no job is on it; the table itself is not touched."""
+    service.forget(entry)
     return Response(status_code=204)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from skipstone.errors import SkipstoneError
 from skipstone.server.job import moment
 from skipstone.server.problems import ConflictError, MissingError, TooManyError
 from skipstone.server.seen import Seen
@@ -14,6 +16,8 @@ from skipstone.server.settings import Limits
 from skipstone.server.store import Store
 
 __all__ = ["TableEntry", "Tables"]
+
+LOG = logging.getLogger("skipstone")
 
 
 @dataclass(slots=True, eq=False)
@@ -112,6 +116,10 @@ class Tables:
                 return known
             if known is not None:
                 raise ConflictError(f"{known.source} is called {known.name} already; give name=PATH.")
+            # Jobs on one table are kept apart by its name.
+            for other in self._known.values():
+                if other.source == source:
+                    raise ConflictError(f"{source} is registered already, as {other.name}.")
             if len(self._known) >= self._limits.tables:
                 raise TooManyError(f"There are {len(self._known)} tables already; forget some.")
             entry = TableEntry(key, name, source, moment())
@@ -149,5 +157,8 @@ class Tables:
     def _remember(self, entry: TableEntry) -> None:
         entry.seen_at, entry.looked = moment(), time.monotonic()
         if entry.id in self._known:
-            self._store.put("tables", entry.id, entry.stored())
+            try:
+                self._store.put("tables", entry.id, entry.stored())
+            except SkipstoneError as problem:  # the disk may be full; it is looked at again anyway
+                LOG.warning("What was seen of %s cannot be written now: %s", entry.name, problem)
             self._changed(entry)

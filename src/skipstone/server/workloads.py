@@ -86,6 +86,7 @@ class Workloads:
         self._limits = limits
         self._lock = threading.Lock()
         self._read: dict[str, Workload] = {}
+        self._coming: set[str] = set()
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         values = store.values("workloads")
         self._known = {key: StoredWorkload(**value) for key, value in values.items()}  # type: ignore[arg-type]
@@ -115,11 +116,20 @@ class Workloads:
         """Keep a file, if its queries can be read."""
         name = _shown_name(upload.name)
         format_, packed = _format(name, upload.format)
+        _check_size(data, format_, packed, self._limits.upload_bytes * _MOST_TIMES_LARGER)
         with self._lock:
-            if len(self._known) >= self._limits.workloads:
+            if len(self._known) + len(self._coming) >= self._limits.workloads:
                 raise TooManyError(f"There are {len(self._known)} workloads already; delete some.")
             key = self._new_key(name)
-        _check_size(data, format_, packed, self._limits.upload_bytes * _MOST_TIMES_LARGER)
+            self._coming.add(key)
+        try:
+            return self._keep(key, upload, (name, format_, packed), data)
+        finally:
+            with self._lock:
+                self._coming.discard(key)
+
+    def _keep(self, key: str, upload: Upload, shown: tuple[str, str, bool], data: bytes) -> StoredWorkload:
+        name, format_, packed = shown
         file = f"{key}.{format_}{'.gz' if packed else ''}"
         path = self._directory / file
         plain = StoredWorkload(
@@ -150,7 +160,7 @@ class Workloads:
         except OSError as problem:
             path.unlink(missing_ok=True)
             raise SkipstoneError(f"The upload cannot be kept: {problem.strerror}.") from problem
-        except SkipstoneError:
+        except BaseException:
             path.unlink(missing_ok=True)
             raise
         with self._lock:
@@ -183,7 +193,11 @@ class Workloads:
 
     def _new_key(self, name: str) -> str:
         base = re.sub(r"[^a-z0-9]+", "-", name.lower().partition(".")[0]).strip("-")[:40] or "workload"
-        taken = {*self._known, *(path.name.partition(".")[0] for path in self._directory.iterdir())}
+        taken = {
+            *self._known,
+            *self._coming,
+            *(path.name.partition(".")[0] for path in self._directory.iterdir()),
+        }
         return next(key for key in (base, *(f"{base}-{n}" for n in range(2, 10_000))) if key not in taken)
 
 

@@ -64,6 +64,8 @@ export interface Palette {
   readonly read: Word;
   readonly skipped: Word;
   readonly pruned: Word;
+  /** Its rows are read elsewhere. */
+  readonly copied: Word;
   readonly background: Word;
 }
 
@@ -74,6 +76,7 @@ const LIGHT: Palette = {
   read: word("#c2570c"),
   skipped: word("#a9c3da"),
   pruned: word("#dbe3ea"),
+  copied: word("#6750a4"),
   background: 0,
 };
 
@@ -84,6 +87,7 @@ const DARK: Palette = {
   read: word("#f6b13c"),
   skipped: word("#2d5472"),
   pruned: word("#27333f"),
+  copied: word("#9a86e0"),
   background: 0,
 };
 

@@ -14,7 +14,7 @@ export const STATES = [
 ] as const;
 
 function words(palette: Palette): readonly Word[] {
-  return [palette.read, palette.skipped, palette.pruned, palette.unknown, palette.yes];
+  return [palette.read, palette.skipped, palette.pruned, palette.unknown, palette.copied];
 }
 
 const NONE: ScanBlocks = { state: [], reason: [] };
@@ -46,6 +46,16 @@ export function whyOf(scan: Scan, block: number): string {
   const reason = scan.reasons[blocksOf(scan).reason[block] ?? -1];
   const head = `Block ${count(block)}: ${state}`;
   return reason === undefined ? head : `${head}\n${reason.sentence} [${reason.code}]`;
+}
+
+const FROM_REPLICA = 4;
+
+/** How much is read; files of replicas are none of the blocks. */
+export function readOf(scan: Scan): string {
+  const all = counted(scan.files_total, "block");
+  return blocksOf(scan).state.includes(FROM_REPLICA)
+    ? `${counted(scan.files_read, "file")} read, of replicas too, for ${all}`
+    : `${count(scan.files_read)} of ${all} read`;
 }
 
 /** What a join did to the files of a scan when the query ran. */

@@ -85,8 +85,7 @@ export function AdvisePage({ table }: { table: TableInfo }) {
           table={table}
           advice={advice}
           at={found.value?.ended_at ?? ""}
-          workload={workload}
-          given={given}
+          workload={found.value?.workload ?? null}
         />
       )}
     </div>
@@ -97,11 +96,11 @@ interface ComparedProps {
   readonly table: TableInfo;
   readonly advice: Advice;
   readonly at: string;
-  readonly workload: string;
-  readonly given: Readonly<Record<string, number>>;
+  /** Of the advice; null is the table's own log. */
+  readonly workload: string | null;
 }
 
-function Compared({ table, advice, at, workload, given }: ComparedProps) {
+function Compared({ table, advice, at, workload }: ComparedProps) {
   const fitted = advice.layouts.filter((row) => row.layout !== CURRENT && !row.problem);
   const best = fitted.find((row) => row.layout === advice.best) ?? fitted[0];
   const [chosen, setChosen] = useState<string | null>(null);
@@ -110,12 +109,14 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
   const copying = useStarted("replicate", table.id);
   const onlyCopies = server.value?.replica_layouts ?? [];
   const needed = advice.percent_needed === null ? null : advice.percent_needed / 100;
+  // What was simulated is what is made, whatever has been chosen above since.
   const asked = (action: string, by: LayoutAdvice) => ({
     action,
     table: table.id,
-    workload: workload || null,
-    arguments: { layout: by.layout, ...given },
+    workload,
+    arguments: { layout: by.layout, block_rows: advice.block_rows },
   });
+  const stale = table.layout !== null && Date.parse(table.layout.created) > Date.parse(at);
   return (
     <>
       <Card
@@ -210,6 +211,9 @@ function Compared({ table, advice, at, workload, given }: ComparedProps) {
             </span>
           </div>
         )}
+        {stale ? (
+          <p class="note">The table has been laid out anew since this was simulated: advise again.</p>
+        ) : null}
         <StartedLine started={optimizing} />
         <StartedLine started={copying} />
       </Card>

@@ -152,7 +152,9 @@ function Lately({ table }: { table: TableInfo }) {
         <small>
           {lately && lately.scans > 0
             ? `${percent(needed)} needed, in ${counted(lately.scans, "scan")}`
-            : "No scans in the query log."}
+            : table.log?.entries
+              ? `The ${counted(table.log.entries, "logged scan")} did not run here, so nothing is known of them.`
+              : "No scans in the query log."}
         </small>
       </dd>
     </div>

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { part, post } from "../api/client";
 import type { Job, QueryResult, TableInfo, Value } from "../api/types";
-import { bytes, count, percent, seconds } from "../format";
+import { bytes, count, counted, percent, seconds } from "../format";
 import { Card, Sentence, Tiles } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
 import { StartedLine, useStarted } from "../parts/start_job";
@@ -86,7 +86,8 @@ function Answer({ result }: { result: QueryResult }) {
           title="First rows"
           aside={
             <span class="soft small">
-              {count(result.rows.length)} rows{result.truncated ? ", and there are more" : ""}
+              {counted(result.rows.length, "row")}
+              {result.truncated ? ", and there are more" : ""}
             </span>
           }
         >

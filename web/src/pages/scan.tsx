@@ -7,6 +7,7 @@ import { paletteOf, type Palette } from "../block_map/colours";
 import { MapLegend } from "../block_map/legend";
 import {
   ranText,
+  readOf,
   reasonCounts,
   stateColours,
   stateSwatches,
@@ -18,6 +19,7 @@ import { Badge, Card, Sentence, Sql } from "../parts/basics";
 import { DataTable } from "../parts/data_table";
 import { StartButton, StartedLine, useStarted } from "../parts/start_job";
 import { remedyOf } from "../remedy";
+import { hashOf } from "../route";
 import { dark } from "../state/theme";
 
 export function ScanView({ scan, number }: { scan: Scan; number: number | null }) {
@@ -31,8 +33,7 @@ export function ScanView({ scan, number }: { scan: Scan; number: number | null }
       title={`${number === null ? "Blocks" : `Scan ${number}: blocks`} of ${scan.table ?? scan.root}`}
       aside={
         <span class="soft small">
-          {count(scan.files_read)} of {counted(scan.files_total, "block")} read, {bytes(scan.bytes_read)} (
-          {percent(share)})
+          {readOf(scan)}, {bytes(scan.bytes_read)} ({percent(share)})
         </span>
       }
     >
@@ -195,6 +196,8 @@ interface RemediedProps {
 
 function Remedied({ command, scan, started }: RemediedProps) {
   const remedy = remedyOf(command);
+  if (scan.table !== null && command.startsWith("skipstone optimize "))
+    return <a href={hashOf({ page: "advise", table: scan.table })}>another layout: simulate them</a>;
   if (remedy === null || scan.table === null) return command ? <code>{command}</code> : <>nothing to index</>;
   const { expression, feature } = remedy.arguments;
   return (

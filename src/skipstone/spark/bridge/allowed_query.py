@@ -18,11 +18,11 @@ from skipstone.errors import SkipstoneError
 from skipstone.spark.bridge.janino import new_instance
 from skipstone.spark.bridge.query_text import query_frame
 
-__all__ = ["allowed_query", "refused_analysed", "refused_named"]
+__all__ = ["FUNCTIONS", "Thing", "allowed_query", "named_things", "refused_analysed", "refused_named"]
 
 Thing = tuple[str, ...]
 
-_FUNCTIONS = frozenset(
+FUNCTIONS = frozenset(
     {
         "reflect",
         "java_method",
@@ -32,9 +32,11 @@ _FUNCTIONS = frozenset(
         "schema_of_avro",
         "from_protobuf",
         "to_protobuf",
+        "from_xml",
+        "schema_of_xml",
     }
 )
-"""Functions that call classes, or may read files."""
+"""Functions that call classes, or may read files: of XML, the schema that rows are validated by."""
 _TABLE_FUNCTIONS = frozenset(
     {
         "range",
@@ -63,6 +65,8 @@ _NO_EXPRESSIONS = frozenset(
         "SchemaOfAvro",
         "FromProtobuf",
         "ToProtobuf",
+        "XmlToStructs",
+        "SchemaOfXml",
         "PythonUDF",
         "PythonUDAF",
         "PythonUDTF",
@@ -82,7 +86,7 @@ def allowed_query(spark: SparkSession, sql: str, tables: Mapping[str, str]) -> D
     """The query as a frame, not run; ``tables`` are the roots of those that it may read, by name."""
     guard = new_instance(spark, "QueryGuard")
     try:
-        named = [_thing(text) for text in guard.named(spark._jsparkSession, sql)]
+        named = named_things(spark, sql)
     except PySparkException:
         named = []  # what cannot be parsed is refused below, in a sentence of Spark's
     if problem := refused_named(named, tables):
@@ -92,6 +96,12 @@ def allowed_query(spark: SparkSession, sql: str, tables: Mapping[str, str]) -> D
     if problem := refused_analysed(analysed, frozenset(tables.values())):
         raise SkipstoneError(f"The query cannot be used: {problem}.")
     return frame
+
+
+def named_things(spark: SparkSession, sql: str) -> list[Thing]:
+    """The relations, functions and further names in what Spark's parser makes of a text."""
+    guard = new_instance(spark, "QueryGuard")
+    return [_thing(text) for text in guard.named(spark._jsparkSession, sql)]
 
 
 def _thing(text: str) -> Thing:
@@ -121,7 +131,7 @@ def refused_named(named: Iterable[Thing], tables: Collection[str]) -> str:
             shown = ".".join(part if part.isidentifier() else f"`{part}`" for part in parts)
             listed = ", ".join(sorted(tables)) or "none"
             return f"{shown} is not a registered table (these are: {listed})"
-        if kind == "function" and name[-1] in _FUNCTIONS:
+        if kind == "function" and name[-1] in FUNCTIONS:
             return f"{parts[-1]} is not allowed here"
         if kind == "table function" and (len(name) > 1 or name[-1] not in _TABLE_FUNCTIONS):
             return f"the table function {'.'.join(parts)} is not allowed here"

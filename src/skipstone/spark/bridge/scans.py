@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspark.sql import DataFrame
 
 from skipstone.catalog import Catalog
+from skipstone.catalog.files import Files
 from skipstone.catalog.replicas import Replicas
 from skipstone.predicate.expr import Expr
 from skipstone.pruning.group_report import GroupReport, GroupsJson, group_reports
@@ -144,10 +145,13 @@ class DecidedScan:
     @property
     def replaced(self) -> Flags:
         """The catalog entries of base files in whose place a replica is read."""
-        replicas, catalog = self.replicas, self.catalog
-        chosen = np.isin(replicas.covered_by, self.figures.parts)
-        found = np.zeros(len(catalog) + 1, np.bool_)
-        found[replicas.covered.indices_in(catalog.files)[chosen]] = True
+        return self.replaced_of(self.catalog.files)
+
+    def replaced_of(self, files: Files) -> Flags:
+        """Those of some base files, known to the catalog or not, in whose place a replica is read."""
+        chosen = np.isin(self.replicas.covered_by, self.figures.parts)
+        found = np.zeros(len(files) + 1, np.bool_)
+        found[self.replicas.covered.indices_in(files)[chosen]] = True
         return found[:-1]
 
     def decision(self, question: Question, filter_: Expr | None = None) -> Decided:
