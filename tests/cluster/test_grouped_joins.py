@@ -59,3 +59,38 @@ def test_rows_meet_there_without_being_shuffled(
                 found = sorted(map(repr, spark.sql(text).collect()))
             assert found == expected[name]
             assert found
+
+
+@pytest.mark.parametrize("generated", ["true", "false"])
+def test_files_are_left_out_there_and_small_tables_are_broadcast_to_the_groups(
+    spark: SparkSession, shared_tables: Path, generated: str
+) -> None:
+    # One table is so much larger that it pays to compute the keys of the other one.
+    for name, files, wide in (("ps", 8, "sha2(string(id), 256)"), ("qs", 5, "''")):
+        path = shared_tables / f"{name}-{generated}"
+        spark.range(0, 4000, 1, files).selectExpr(
+            "id", "id DIV 2 AS k", "id % 9 AS s", f"{wide} AS wide"
+        ).write.format("delta").save(str(path))
+        skipstone.table(spark, f"{name}={path}").index()
+    spark.range(0, 9, 1, 1).selectExpr("id AS small").createOrReplaceTempView("small")
+    query = (
+        "SELECT p.id, q.id FROM (SELECT /*+ BROADCAST(small) */ ps.* FROM ps JOIN small ON s = small) p "
+        "JOIN qs q ON p.k = q.k AND q.id BETWEEN 350 AND 399"
+    )
+    wanted = {
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.skipstone.joins.grouped": "true",
+        "spark.skipstone.joins.enabled": "true",
+        "spark.sql.codegen.wholeStage": generated,
+    }
+    with settings_of(spark, wanted):
+        with on_executors(spark):
+            found = sorted(map(repr, spark.sql(query).collect()))
+        table = skipstone.table(spark, f"ps={shared_tables / f'ps-{generated}'}")
+        joins = [join for scan in table.explain(query).scans for join in scan.joins]
+        assert [join.code for join in joins].count("GROUPED") == 2, joins
+        (last,) = (join.last for join in joins if join.last is not None)
+        assert 0 < last.files_read < last.files
+        with settings_of(spark, {"spark.skipstone.enabled": "false"}):
+            assert sorted(map(repr, spark.sql(query).collect())) == found
+    assert len(found) == 100

@@ -25,6 +25,8 @@ COLUMNS = (
     "timestamp_seconds((id DIV 3) * 3600) AS ts",
     "CAST(lpad(id DIV 3, 6, '0') AS BINARY) AS bin",
     "IF(id DIV 3 < 20, 7L, id DIV 3) AS skew",
+    "CAST(timestamp_seconds((id DIV 3) * 3600) AS TIMESTAMP_NTZ) AS ntz",
+    "CAST(id DIV 8 AS SMALLINT) AS few",
     "id % 5 AS other",
     "id AS row",
 )
@@ -156,6 +158,35 @@ def test_keys_of_every_type(delta: Pair, key: str) -> None:
             delta.joined_in_groups(text, groups=1 if (key, kind) == ("s", "FULL JOIN") else 2)
 
 
+# As AQE, generated code and sorting, the format: with its opposite, each is tried with each type of key.
+WAYS = ("0000", "0011", "0101", "0110", "1001", "1010", "1100")
+
+
+@pytest.mark.parametrize("number", range(len(WAYS)))
+def test_every_kind_of_join_by_keys_of_every_type_in_every_way(
+    request: pytest.FixtureRequest, number: int
+) -> None:
+    """Duplicate keys, NULLs, keys without a partner, a skewed key; one column or two."""
+    keys = ("k", "s", "dec", "d", "ntz", "bin", "few")
+    for way in (WAYS[number], WAYS[number].translate({48: "1", 49: "0"})):
+        aqe, codegen, sorts, parquet = (bit == "1" for bit in way)
+        pair: Pair = request.getfixturevalue("parquet" if parquet else "delta")
+        wanted = {
+            "spark.sql.adaptive.enabled": str(aqe).lower(),
+            "spark.sql.codegen.wholeStage": str(codegen).lower(),
+            "spark.skipstone.joins.hashedBytes": "1" if sorts else "100000",
+        }
+        with settings_of(pair.spark, wanted):
+            for place, kind in enumerate(TYPES):
+                key = keys[(number + place) % len(keys)]
+                more = f" AND x.{keys[place]} = y.{keys[place]}" if parquet else ""
+                pair.joined_in_groups(
+                    f"SELECT {columns(kind)} FROM {{a}} x {kind} (SELECT * FROM {{b}} WHERE other < 4) y "
+                    f"ON x.{key} = y.{key}{more}",
+                    1,
+                )
+
+
 SHAPES = {
     "grouped above": "SELECT x.d, count(*), sum(y.row) FROM {a} x JOIN {b} y ON x.k = y.k GROUP BY x.d",
     "sorted above": "SELECT x.row, y.row AS o FROM {a} x JOIN {b} y ON x.k = y.k ORDER BY 1, 2 LIMIT 7",
@@ -165,6 +196,12 @@ SHAPES = {
     "twice the same": "SELECT * FROM (SELECT x.d, count(*) FROM {a} x JOIN {b} y USING (k) GROUP BY 1) p "
     "JOIN (SELECT x.d, count(*) FROM {a} x JOIN {b} y USING (k) GROUP BY 1) q USING (d)",
     "with renamed columns": "SELECT * FROM (SELECT k AS m, row AS r FROM {a}) x JOIN {b} y ON x.m = y.k",
+    "united": "SELECT x.row, y.row FROM {a} x JOIN {b} y ON x.i = y.i UNION ALL "
+    "SELECT x.row, y.row FROM {b} x LEFT JOIN {a} y ON x.k = y.k",
+    "in fewer tasks": "SELECT /*+ COALESCE(1) */ x.row, y.row FROM {a} x JOIN {b} y ON x.i = y.i",
+    "crossed": "SELECT x.row, z.n FROM {a} x JOIN {b} y ON x.i = y.i "
+    "CROSS JOIN (SELECT explode(array(1, 2)) n) z",
+    "limited": "SELECT count(*) FROM (SELECT x.row FROM {a} x JOIN {b} y ON x.i = y.i LIMIT 50)",
     "null-safe beside": "SELECT x.row, y.row FROM {a} x JOIN {b} y ON x.i = y.i AND x.s <=> y.s",
 }
 

@@ -78,16 +78,25 @@ public final class DynamicScan extends FileSourceScanExec {
         return out;
     }
 
-    /** Spark's own scan, without what is known at run time only. */
-    private FileSourceScanExec plain() {
+    JoinPruner pruner() {
+        return pruner;
+    }
+
+    /** The filters of a scan that are known at planning. */
+    static Seq fixed(FileSourceScanExec scan) {
         ListBuffer filters = new ListBuffer();
-        Iterator each = dataFilters().iterator();
+        Iterator each = scan.dataFilters().iterator();
         while (each.hasNext()) {
             Object filter = each.next();
             if (!(filter instanceof DynamicPruning)) {
                 filters.addOne(filter);
             }
         }
+        return filters.toList();
+    }
+
+    /** Spark's own scan, without what is known at run time only. */
+    private FileSourceScanExec plain() {
         return new FileSourceScanExec(
                 relation(),
                 stream(),
@@ -96,7 +105,7 @@ public final class DynamicScan extends FileSourceScanExec {
                 partitionFilters(),
                 optionalBucketSet(),
                 optionalNumCoalescedBuckets(),
-                filters.toList(),
+                fixed(this),
                 tableIdentifier(),
                 disableBucketedScan());
     }

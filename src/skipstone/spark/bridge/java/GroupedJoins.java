@@ -30,6 +30,7 @@ import scala.Tuple8;
 import scala.collection.immutable.Seq;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -60,6 +61,8 @@ public final class GroupedJoins extends SparkStrategy {
                     new Object[] {
                         "Inner", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti"
                     });
+
+    private static final Map SENTENCES = sentences();
 
     private final Skipstone shim;
     private final JoinPruner pruner;
@@ -101,37 +104,37 @@ public final class GroupedJoins extends SparkStrategy {
     }
 
     private SparkPlan grouped(Join join) throws Exception {
-        GroupedSide left = GroupedSide.of(join.left(), pruner);
-        GroupedSide right = left == null ? null : GroupedSide.of(join.right(), pruner);
-        Option found = right == null ? null : ExtractEquiJoinKeys$.MODULE$.unapply(join);
-        if (found == null || found.isEmpty()) {
+        Option found = ExtractEquiJoinKeys$.MODULE$.unapply(join);
+        if (found.isEmpty()) {
             return null;
         }
         Tuple8 keys = (Tuple8) found.get();
-        Notes notes = new Notes(join, left, right, (Seq) keys._2(), (Seq) keys._3());
-        int place = place(notes);
-        if (place < 0) {
-            return notes.refuse("KEY_TYPE", "no key is a column of both tables that has an order");
+        Notes notes = notes(join, (Seq) keys._2(), (Seq) keys._3());
+        if (notes == null) {
+            return null;
         }
-        notes.key(place);
-        String obstacle = refused(join);
-        if (obstacle != null) {
-            return notes.refuse(
-                    obstacle,
-                    obstacle.equals("BROADCASTS")
-                            ? "Spark broadcasts one side, which costs less"
-                            : obstacle.equals("HINT")
-                                    ? "a hint says how to join"
-                                    : "joins of this type are left alone");
+        GroupedSide left = notes.left;
+        GroupedSide right = notes.right;
+        String code = refused(join);
+        if (code != null) {
+            return notes.refuse(code, (String) SENTENCES.get(code));
         }
-        obstacle = left.obstacle() == null ? right.obstacle() : left.obstacle();
+        if (!notes.comparable()) {
+            return notes.refuse("KEY_TYPE", (String) SENTENCES.get("KEY_TYPE"));
+        }
         Seq strategies = session(left).sessionState().planner().strategies();
-        obstacle = obstacle == null ? left.plan(strategies) : obstacle;
-        obstacle = obstacle == null ? right.plan(strategies) : obstacle;
+        left.plan(strategies);
+        right.plan(strategies);
+        if (left.shuffled() || right.shuffled()) {
+            return notes.refuse("SIDE", (String) SENTENCES.get("SIDE"));
+        }
+        String obstacle = left.obstacle() == null ? right.obstacle() : left.obstacle();
+        obstacle = obstacle == null ? left.scanObstacle() : obstacle;
+        obstacle = obstacle == null ? right.scanObstacle() : obstacle;
         if (obstacle != null) {
             return notes.refuse("SCAN", "a scan has to stay as it is: " + obstacle);
         }
-        Object answer = grouper.apply(question(join, left, right, notes));
+        Object answer = grouper.apply(question(join, left, right));
         Object read = new ObjectMapper().readValue(String.valueOf(answer), Map.class);
         Map chosen = (Map) read;
         String sentence = String.valueOf(chosen.get("sentence"));
@@ -143,21 +146,37 @@ public final class GroupedJoins extends SparkStrategy {
         return planned;
     }
 
-    /** The first key that is a column of both tables, of one type that has an order; -1 if none. */
-    private static int place(Notes notes) {
-        for (int i = 0; i < notes.leftKeys.size(); i++) {
-            Attribute one = notes.left.column((Expression) notes.leftKeys.apply(i));
-            Attribute two = notes.right.column((Expression) notes.rightKeys.apply(i));
-            if (one != null
-                    && two != null
-                    && one.dataType().equals(two.dataType())
-                    && KeyPredicate.supports(one.dataType())
-                    && !(one.dataType() instanceof FloatType)
-                    && !(one.dataType() instanceof DoubleType)) {
-                return i;
+    /**
+     * About the first key that blocks can be grouped by, or else about one of two registered
+     * tables.
+     */
+    private Notes notes(Join join, Seq leftKeys, Seq rightKeys) {
+        Notes first = null;
+        for (int i = 0; i < leftKeys.size(); i++) {
+            GroupedSide left = GroupedSide.of(join.left(), (Expression) leftKeys.apply(i), pruner);
+            GroupedSide right =
+                    left == null
+                            ? null
+                            : GroupedSide.of(join.right(), (Expression) rightKeys.apply(i), pruner);
+            if (right != null) {
+                Notes notes = new Notes(join, left, right, leftKeys, rightKeys, i);
+                if (notes.comparable()) {
+                    return notes;
+                }
+                first = first == null ? notes : first;
             }
         }
-        return -1;
+        return first;
+    }
+
+    private static Map sentences() {
+        Map out = new HashMap();
+        out.put("BROADCASTS", "Spark broadcasts one side, which costs less");
+        out.put("HINT", "a hint says how to join");
+        out.put("JOIN_TYPE", "joins of this type are left alone");
+        out.put("KEY_TYPE", "no key is a column of both tables that has an order");
+        out.put("SIDE", "a side is more than a scan and what is broadcast to it");
+        return out;
     }
 
     /** The code of what speaks against a join of this kind; null if nothing does. */
@@ -185,16 +204,16 @@ public final class GroupedJoins extends SparkStrategy {
                         : ((HadoopFsRelation) side.scan.relation()).sparkSession());
     }
 
-    private static String question(Join join, GroupedSide left, GroupedSide right, Notes notes)
+    private static String question(Join join, GroupedSide left, GroupedSide right)
             throws Exception {
         String type = join.joinType().toString();
         boolean full = type.equals("FullOuter");
         boolean keepsRight = full || type.equals("RightOuter");
         boolean keepsLeft = !keepsRight && !type.equals("Inner") || full;
         return "{\"left\":"
-                + left.question(notes.leftColumn)
+                + left.question()
                 + ",\"right\":"
-                + right.question(notes.rightColumn)
+                + right.question()
                 + ",\"keeps\":["
                 + keepsLeft
                 + ","
@@ -218,7 +237,7 @@ public final class GroupedJoins extends SparkStrategy {
             fill(side.tasks(), (List) chosen.get(i == 0 ? "left" : "right"));
             sides[i] = side.withTasks();
             if (Boolean.TRUE.equals(((List) chosen.get("ranged")).get(i))) {
-                Attribute key = (Attribute) (i == 0 ? notes.leftKey : notes.rightKey);
+                Attribute key = notes.key(i == 0);
                 KeyRanges ranges = new KeyRanges(key.dataType(), (List) chosen.get("ranges"));
                 sides[i] = new FilterExec(ranges.of(key), sides[i]);
             }
@@ -267,31 +286,41 @@ public final class GroupedJoins extends SparkStrategy {
         final GroupedSide right;
         final Seq leftKeys;
         final Seq rightKeys;
-        Expression leftKey;
-        Expression rightKey;
-        Attribute leftColumn;
-        Attribute rightColumn;
-        private int place;
+        private final int place;
 
-        Notes(Join join, GroupedSide left, GroupedSide right, Seq leftKeys, Seq rightKeys) {
+        Notes(
+                Join join,
+                GroupedSide left,
+                GroupedSide right,
+                Seq leftKeys,
+                Seq rightKeys,
+                int place) {
             this.join = join;
             this.left = left;
             this.right = right;
             this.leftKeys = leftKeys;
             this.rightKeys = rightKeys;
+            this.place = place;
         }
 
-        void key(int place) {
-            this.place = place;
-            leftKey = (Expression) leftKeys.apply(place);
-            rightKey = (Expression) rightKeys.apply(place);
-            leftColumn = left.column(leftKey);
-            rightColumn = right.column(rightKey);
+        /** Whether the key is a column of both tables, of one type that has an order. */
+        boolean comparable() {
+            return left.column != null
+                    && right.column != null
+                    && left.column.dataType().equals(right.column.dataType())
+                    && KeyPredicate.supports(left.column.dataType())
+                    && !(left.column.dataType() instanceof FloatType)
+                    && !(left.column.dataType() instanceof DoubleType);
+        }
+
+        /** The key as a column of a side. */
+        Attribute key(boolean ofLeft) {
+            return (Attribute) (ofLeft ? leftKeys : rightKeys).apply(place);
         }
 
         /** Returns null, for what is refused. */
         SparkPlan refuse(String code, String sentence) {
-            say(code, "Spark shuffles both tables: " + sentence);
+            say(code, "Spark joins as ever: " + sentence);
             return null;
         }
 

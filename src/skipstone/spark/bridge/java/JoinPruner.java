@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.BaseSubqueryExec;
+import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.InSubqueryExec;
 import org.apache.spark.sql.execution.ReusedSubqueryExec;
 import org.apache.spark.sql.execution.ScanFileListing;
@@ -150,7 +151,7 @@ final class JoinPruner {
     }
 
     /** The files that are left for the keys that the scan's subqueries have found. */
-    ScanFileListing keep(DynamicScan scan, ScanFileListing all) {
+    ScanFileListing keep(FileSourceScanExec scan, ScanFileListing all) {
         List filters = new ArrayList();
         Iterator each = scan.dataFilters().iterator();
         while (each.hasNext()) {
@@ -187,7 +188,7 @@ final class JoinPruner {
     }
 
     private ScanFileListing keep(
-            DynamicScan scan, ScanFileListing all, List filters, JoinRecords.Run run)
+            FileSourceScanExec scan, ScanFileListing all, List filters, JoinRecords.Run run)
             throws Exception {
         List conjuncts = new ArrayList();
         for (int i = 0; i < filters.size(); i++) {

@@ -21,6 +21,9 @@ import scala.runtime.AbstractFunction1;
  * files, each task reads. Readers, code generation, deletion vectors and column mapping are those
  * of the parent and its file format.
  *
+ * <p>Files that are left out at run time, by Spark for their partitions or by the keys of joins as
+ * in {@link DynamicScan}, are left out of all tasks.
+ *
  * <p>Nothing is claimed about how rows are distributed: what relies on the tasks must be planned
  * above the scan with no exchange between. A subclass of a case class equals its parent unless it
  * says otherwise, and then Spark keeps the old node, or reuses an exchange above it. Executors do
@@ -32,6 +35,8 @@ public final class PartitionedScan extends FileSourceScanExec {
     private static final int ARGUMENTS = 10;
 
     private final transient FileTasks tasks;
+    private final transient JoinPruner pruner;
+    private transient ScanFileListing left;
     private transient boolean counted;
     private transient RDD rows;
 
@@ -46,7 +51,8 @@ public final class PartitionedScan extends FileSourceScanExec {
             Seq dataFilters,
             Option tableIdentifier,
             boolean disableBucketedScan,
-            FileTasks tasks) {
+            FileTasks tasks,
+            JoinPruner pruner) {
         super(
                 relation,
                 stream,
@@ -59,6 +65,7 @@ public final class PartitionedScan extends FileSourceScanExec {
                 tableIdentifier,
                 disableBucketedScan);
         this.tasks = tasks;
+        this.pruner = pruner;
     }
 
     /** Why a scan cannot have tasks of our own; null if it can. */
@@ -67,8 +74,8 @@ public final class PartitionedScan extends FileSourceScanExec {
         if (!version.startsWith(TESTED) || scan.productArity() != ARGUMENTS) {
             return "scans are known as they are in Spark " + TESTED + "x, and this is " + version;
         }
-        if (scan.getClass() != FileSourceScanExec.class) {
-            return "its files are chosen at run time";
+        if (scan.getClass() != FileSourceScanExec.class && !(scan instanceof DynamicScan)) {
+            return "it is a scan of another kind";
         }
         if (scan.stream().isDefined()) {
             return "it is a stream";
@@ -94,7 +101,8 @@ public final class PartitionedScan extends FileSourceScanExec {
                         .isSplitable(relation.sparkSession(), relation.options(), divided)) {
             throw new IllegalArgumentException(divided + " can only be read whole");
         }
-        PartitionedScan out = like(scan, tasks);
+        JoinPruner pruner = scan instanceof DynamicScan ? ((DynamicScan) scan).pruner() : null;
+        PartitionedScan out = like(scan, tasks, pruner);
         out.copyTagsFrom(scan);
         return out;
     }
@@ -104,7 +112,8 @@ public final class PartitionedScan extends FileSourceScanExec {
         return (SparkPlan) new Replace(scan, of(scan, tasks)).apply(plan);
     }
 
-    private static PartitionedScan like(FileSourceScanExec scan, FileTasks tasks) {
+    private static PartitionedScan like(
+            FileSourceScanExec scan, FileTasks tasks, JoinPruner pruner) {
         return new PartitionedScan(
                 scan.relation(),
                 (Option) scan.stream(),
@@ -116,7 +125,8 @@ public final class PartitionedScan extends FileSourceScanExec {
                 scan.dataFilters(),
                 (Option) scan.tableIdentifier(),
                 scan.disableBucketedScan(),
-                tasks);
+                tasks,
+                pruner);
     }
 
     FileTasks tasks() {
@@ -133,6 +143,22 @@ public final class PartitionedScan extends FileSourceScanExec {
             set("numPartitions", listing.partitionCount());
         }
         return listing;
+    }
+
+    /** The files that are left when the subqueries among the filters have run. */
+    public synchronized ScanFileListing dynamicallySelectedPartitions() {
+        if (left == null) {
+            ScanFileListing all = super.dynamicallySelectedPartitions();
+            left = pruner == null ? all : pruner.keep(this, all);
+            if (left != all) {
+                set("numFiles", left.totalNumberOfFiles());
+                set("filesSize", left.totalFileSize());
+                if (relation().partitionSchema().nonEmpty()) {
+                    set("numPartitions", left.partitionCount());
+                }
+            }
+        }
+        return left;
     }
 
     private void set(String metric, long value) {
@@ -163,12 +189,12 @@ public final class PartitionedScan extends FileSourceScanExec {
 
     /** Scans with other tasks may have other rows in them, and rows of a file more than once. */
     public FileSourceScanExec doCanonicalize() {
-        return like(super.doCanonicalize(), tasks);
+        return like(super.doCanonicalize(), tasks, pruner);
     }
 
     /** Constructor arguments that are no part of the product; copies of the plan get them too. */
     public Seq otherCopyArgs() {
-        return ScalaSeq.of(tasks);
+        return (Seq) ScalaSeq.of(tasks).appended(pruner);
     }
 
     public boolean canEqual(Object other) {
@@ -196,7 +222,7 @@ public final class PartitionedScan extends FileSourceScanExec {
                 partitionFilters(),
                 optionalBucketSet(),
                 optionalNumCoalescedBuckets(),
-                dataFilters(),
+                DynamicScan.fixed(this),
                 tableIdentifier(),
                 disableBucketedScan());
     }
