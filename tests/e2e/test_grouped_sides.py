@@ -97,7 +97,8 @@ RUN_TIME = {
     "semi": "SELECT l.row FROM gs_lines l LEFT SEMI JOIN gs_orders o ON l.o = o.o AND o.week = 3",
     "right": "SELECT l.row, o.week FROM gs_lines l RIGHT JOIN (SELECT * FROM gs_orders WHERE week = 3) o "
     "ON l.o = o.o",
-    "nothing is left": "SELECT l.row FROM gs_lines l JOIN gs_orders o ON l.o = o.o AND o.week * o.week = 1000000",
+    "nothing is left": "SELECT l.row FROM gs_lines l JOIN gs_orders o ON l.o = o.o "
+    "AND o.week * o.week = 1000000",
     "and what is broadcast": "SELECT l.row, o.week FROM gs_lines l JOIN (SELECT DISTINCT id FROM gs_small "
     "WHERE name = 'n9' OR id < 2) s ON l.o = s.id JOIN gs_orders o ON l.o = o.o",
 }
