@@ -153,11 +153,10 @@ class _JoinedFeatures:
         """The column of joined tables that a text means, such as ``(SELECT name FROM t WHERE id = k)``."""
         parts = _JOINED_COLUMN.match(text)
         assert parts is not None
-        try:
-            # By a condition that is none of the text's own.
-            found = self.read(f"EXISTS (SELECT 1 {parts['rest']} AND ({parts['column']}) IS NULL)")
-        except SkipstoneError as problem:
-            raise SkipstoneError(f"No statistics can be kept of {text}: {problem}") from problem
+        # By a condition that is none of the text's own, and of which no sentence speaks.
+        found = self._condition(
+            f"EXISTS (SELECT 1 {parts['rest']} AND ({parts['column']}) IS NULL)", f"The expression {text}"
+        )
         asked = columns_asked((found.predicate,))
         if len(asked) != 1 or not about_known_column(found.predicate, asked):
             raise SkipstoneError(
@@ -170,9 +169,13 @@ class _JoinedFeatures:
 
     def read(self, text: str) -> Feature:
         """The feature that a text means."""
+        return self._condition(text, f"The feature {text}")
+
+    def _condition(self, text: str, asked: str) -> Feature:
+        """The condition on joined tables that a text means; ``asked`` names what the user wrote."""
         found = self._parser.parse(Query(f"SELECT * FROM {_TABLE} WHERE {text}"))  # noqa: S608 - never run
         if isinstance(found, BrokenQuery):
-            raise SkipstoneError(f"The feature {text} does not fit this table: {found.reason}.")
+            raise SkipstoneError(f"{asked} does not fit this table: {found.reason}.")
         whole = [
             part
             for scan in found.scans
@@ -181,10 +184,10 @@ class _JoinedFeatures:
         ]
         if not whole:
             raise SkipstoneError(
-                f"The feature {text} cannot be kept: it is no condition on a Delta table with equal keys."
+                f"{asked} cannot be kept: it is about no Delta table that is joined by equal keys."
             )
         for why in self._joined.problems(whole[:1]).values():
-            raise SkipstoneError(f"The feature {text} cannot be kept: {why}.")
+            raise SkipstoneError(f"{asked} cannot be kept: {why}.")
         return Feature(self._joined.bound(whole[0]), to_sql(whole[0]))
 
 
